@@ -1,0 +1,28 @@
+"""Texts of the engine in each language, from `messages/<language>.yaml`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from kb.entry import Language
+from kb.yamlfile import load_yaml
+
+
+@lru_cache(maxsize=4)
+def _load(language: Language) -> dict[str, Any]:
+    text = resources.files("kb").joinpath(f"messages/{language}.yaml").read_text(encoding="utf-8")
+    data: dict[str, Any] = load_yaml(text)
+    return data
+
+
+def message(language: Language, key: str, **values: object) -> str:
+    """The text of the dotted `key` with its placeholders filled. Raises KeyError for an unknown key."""
+    found: Any = _load(language)
+    for part in key.split("."):
+        found = found[part]
+    text = str(found)
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", str(value))
+    return text

@@ -1,0 +1,273 @@
+"""What failed, in order: exceptions, error records and native messages, without the echoes and the harmless ones."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from kb.evidence import Evidence
+from kb.lines import Line
+from kb.markers import is_fatal
+from kb.tracebacks import Raised
+
+
+class Domain(Enum):
+    """Whose log a file is."""
+
+    SERVING = "serving"
+    """vLLM's, or that of a machine that serves with it."""
+    GPU = "gpu"
+    """Of a GPU machine: driver, NCCL, containers; no sign of the engine."""
+    FOREIGN = "foreign"
+    """Another program's."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A sign that something failed. `index` is the place of its line among the kept lines."""
+
+    index: int
+    line: Line
+    raised: Raised | None
+    echo: bool
+    """Only repeats that something else failed, or is the usual echo of a peer that died."""
+    wrapper: bool
+    """A knowledge entry of kind consequence names the line."""
+
+
+_VLLM_PROOF = re.compile(
+    r"/vllm/|\((?:APIServer|EngineCore|Worker)\w* pid=|vllm serve|vllm/vllm-|VLLM::|vllm\.(?:v1|entry)"
+)
+_OTHER_ENGINE = re.compile(
+    r"/sglang/|sglang\.(?:srt|launch)|/tensorrt_llm/|text_generation_(?:launcher|server)|/lmdeploy/|llama-server"
+)
+_SERVING = re.compile(
+    r"\bvllm\b|vllm[/:_-]|\bEngineCore|\bWorker_(?:TP|PP|DP|EP|DCP)\d|[Kk]imi[-_ ]?[Kk]3|moonshotai/"
+    r'|"type": ?"(?:BadRequest|NotFound|InternalServer|ServiceUnavailable)Error"'
+    r"|\((?:A(?:PI|pi)Server|EngineCore|Worker|DPCoordinator|RustFrontend|RayWorker)\w* pid=|\bvLLM\b|VLLM_[A-Z]|VLLM::"
+)
+_GPU = re.compile(
+    r"NCCL (?:WARN|INFO)|NCCL error|NVRM:|nvidia-(?:container|smi|fabricmanager|modprobe|ctk|peermem)"
+    r"|NVIDIA-SMI|libnvidia"
+    r"|ProcessGroupNCCL|UCX  |nixl_agent|NIXL|DeepEP|deep_ep|[Ff]lash[Ii]nfer|DeepGEMM|deep_gemm"
+    r"|fastsafetensors|mlx5|MooncakeT?"
+    r"|CUDA (?:out of memory|error|driver)|cuda(?:Error|GetDeviceCount)|HIP error|hipError|torch\.(?:cuda"
+    r"|distributed|OutOfMemory)"
+    r"|NVML|[Ff]abric ?[Mm]anager|\bibv_|capabilities: \[\[gpu\]\]|nvidia\.com/gpu|rocm|\bRDMA\b"
+)
+_FOREIGN = re.compile(
+    r"\bsglang\b|tensorrt_llm|TensorRT-LLM|\btrtllm\b|llama\.cpp|llama_(?:model|context|kv)|ggml_|\bollama\b"
+    r"|text-generation-inference"
+    r"|text_generation_server|\blmdeploy\b|\bdeepspeed\b|megatron|\bdiffusers\b|comfyui|ComfyUI"
+    r"|stable[-_ ]diffusion|pytorch_lightning|lightning\.pytorch"
+    r"|transformers/trainer\.py|\btrainer\.train\(|accelerate launch|\btrain(?:er|ing)?(?:_\w+)?\.py\b"
+    r"|\bdjango\b|\bflask\b|gunicorn|celery|\bnginx\b"
+    r"|\bpostgres\b|mysqld|redis-server|java\.lang\.|^\s+at [\w.$]+\(.*\.java:\d+\)|Exception in thread \"main\""
+    r"|org\.(?:springframework|apache)|node:internal|npm ERR!|\.tsx?:\d+:\d+|goroutine \d+ \["
+    r"|thread 'main' panicked|tensorflow|jax\.|xgboost|elasticsearch"
+)
+_ECHO_TEXT = re.compile(
+    r"openai\.(?:API(?:Connection|Timeout)|InternalServer)Error|httpx\.(?:Connect|Read"
+    r"|RemoteProtocol)\w*|Connection error\."
+    r"|remote process exited or there was a network error|Connection closed by (?:remote )?peer"
+    r"|Connection reset by peer"
+    r"|Watchdog caught collective operation timeout|Broken pipe|connect to .{1,80} returned Connection refused"
+    r"|destroy_process_group|Received signal 15|SIGTERM|CancelledError|KeyboardInterrupt|leaked (?:semaphore"
+    r"|shared_memory)|resource_tracker"
+    r"|[Ss]hutting down|shutdown"
+)
+_ERROR_LEVELS = frozenset({"ERROR", "CRITICAL"})
+_QUIET_LEVELS = frozenset({"DEBUG", "INFO", "WARNING"})
+_SAMPLE = 4000
+
+
+def domains(evidence: Evidence) -> dict[str, Domain]:
+    """Whose log each file is, by the words on its kept lines."""
+    serving: dict[str, int] = {}
+    gpu: dict[str, int] = {}
+    foreign: dict[str, int] = {}
+    counted: dict[str, int] = {}
+    proven: set[str] = set()
+    others: set[str] = set()
+    for line in evidence.lines:
+        if counted.get(line.file, 0) >= _SAMPLE:
+            continue
+        counted[line.file] = counted.get(line.file, 0) + 1
+        text = line.text[:600]
+        if _VLLM_PROOF.search(text):
+            proven.add(line.file)
+        if _OTHER_ENGINE.search(text):
+            others.add(line.file)
+        if _FOREIGN.search(text):
+            foreign[line.file] = foreign.get(line.file, 0) + 1
+        elif _SERVING.search(text):
+            serving[line.file] = serving.get(line.file, 0) + 1
+        if _GPU.search(text):
+            gpu[line.file] = gpu.get(line.file, 0) + 1
+    if _SERVING.search(evidence.prose) and not foreign:
+        serving.update({file: serving.get(file, 0) + 1 for file in counted})
+    out = {}
+    for file in counted:
+        if file in others and file not in proven:
+            out[file] = Domain.FOREIGN
+        elif serving.get(file, 0) and serving[file] >= foreign.get(file, 0) / 4:
+            out[file] = Domain.SERVING
+        elif foreign.get(file):
+            out[file] = Domain.FOREIGN
+        elif gpu.get(file):
+            out[file] = Domain.GPU
+        else:
+            out[file] = Domain.NONE
+    return out
+
+
+def find_failures(
+    evidence: Evidence, exceptions: list[Raised], wrappers: set[int], harmless: set[int]
+) -> list[Failure]:
+    """All failures in the order of the kept lines.
+
+    `wrappers` and `harmless` are the indices of lines that consequence entries, and note entries, match.
+    """
+    inside = _headings(evidence, exceptions)
+    failures: list[Failure] = []
+    for raised in exceptions:
+        first = evidence.lines[raised.start]
+        for index in range(raised.start, raised.index + 1):
+            if evidence.lines[index].stream == first.stream:
+                inside.add(index)
+        if raised.index in harmless or raised.logged_quietly:
+            continue
+        line = raised.line
+        wrapper = any(index in wrappers for index in message_lines(evidence, raised))
+        echo = wrapper or bool(_ECHO_TEXT.search(f"{raised.type}: {raised.message[:400]}"))
+        failures.append(Failure(raised.index, line, raised, echo, wrapper))
+    for index, line in enumerate(evidence.lines):
+        if index in inside or index in harmless:
+            continue
+        body = line.body
+        if not body or (line.level in _QUIET_LEVELS and not _SERVER_ERROR.search(body)):
+            continue
+        if _DUMP.search(body[:200]):
+            continue
+        if _SERVER_ERROR.search(body):
+            if line.level or line.process:  # the server's own access log, not that of a proxy
+                failures.append(Failure(index, line, None, echo=True, wrapper=True))
+            continue
+        if line.level in _ERROR_LEVELS or is_fatal(body):
+            if (
+                not body.strip()
+                or (body[:1] == " " and not _STATUS.search(body))
+                or body.startswith("Traceback (most recent call last)")
+            ):
+                continue
+            wrapper = index in wrappers
+            failures.append(Failure(index, line, None, wrapper or bool(_ECHO_TEXT.search(body[:600])), wrapper))
+    failures.sort(key=lambda failure: failure.index)
+    return _without_ordered_stops(evidence, failures)
+
+
+_DUMP = re.compile(r"Dumping (?:input data|scheduler output|scheduler stats)")
+"""What the engine core prints of its state when it dies: errors by level, not by content (vllm v1/engine/core.py)."""
+_STATUS = re.compile(
+    r"CrashLoopBackOff|OOMKilled|Back-off restarting|ImagePullBackOff|ErrImagePull|Active: failed|Warning +[A-Z]\w+ "
+    r"|probe, will be restarted|hostPath type check failed"
+)
+"""Status listings are indented; an indented line else is source code in a traceback."""
+
+_ORDERED_STOP = re.compile(
+    r"\[shutdown\] API server: shutdown triggered|trigger received signal=SIG(?:TERM|INT)"
+    r"|[Rr]eceived (?:signal )?(?:SIGTERM|SIGINT|15\b|2\b)|Shutting down FastAPI HTTP server|^INFO: +Shutting down"
+)
+_START = re.compile(r"non-default args: |Initializing a V1 LLM engine")
+
+
+def _without_ordered_stops(evidence: Evidence, failures: list[Failure]) -> list[Failure]:
+    """Drop the echoes of a stop that somebody ordered: a server that is told to end while nothing has failed yet."""
+    stops = [
+        index
+        for index, line in enumerate(evidence.lines)
+        if index not in evidence.quoted and _ORDERED_STOP.search(line.body[:200])
+    ]
+    if not stops:
+        return failures
+    starts = [index for index, line in enumerate(evidence.lines) if _START.search(line.body[:200])]
+    dropped: set[int] = set()
+    for stop in stops:
+        file = evidence.lines[stop].file
+        begin = max((at for at in starts if at < stop and evidence.lines[at].file == file), default=-1)
+        end = min((at for at in starts if at > stop and evidence.lines[at].file == file), default=len(evidence.lines))
+        of_run = [f for f in failures if begin < f.index < end and f.line.file == file and f.index not in dropped]
+        if any(failure.index < stop for failure in of_run):
+            continue
+        dropped |= {failure.index for failure in of_run if failure.echo}
+    return [failure for failure in failures if failure.index not in dropped]
+
+
+def message_lines(evidence: Evidence, raised: Raised) -> list[int]:
+    """Indices of the kept lines that hold the message of an exception, its own line first."""
+    found = [raised.index]
+    left = raised.message.count("\n")
+    at = raised.index + 1
+    stream = raised.line.stream
+    while left > 0 and at < len(evidence.lines):
+        if evidence.lines[at].stream == stream:
+            found.append(at)
+            left -= 1
+        at += 1
+    return found
+
+
+def _headings(evidence: Evidence, exceptions: list[Raised]) -> set[int]:
+    """Records that only announce the traceback that follows them in the same process, at the same moment and level."""
+    starts = {raised.start for raised in exceptions if raised.frames}
+    last: dict[tuple[str, str | None, str | int | None], int] = {}
+    found = set()
+    for index, line in enumerate(evidence.lines):
+        before = last.get(line.stream)
+        if index in starts and before is not None and line.level in _ERROR_LEVELS:
+            heading = evidence.lines[before]
+            if heading.level == line.level and heading.origin == line.origin and heading.time == line.time:
+                found.add(before)
+        last[line.stream] = index
+    return found
+
+
+_SERVER_ERROR = re.compile(r'HTTP/[\d.]+" 5\d\d\b')
+"""An access-log line of a request that the server failed; refused requests (4xx) are part of a healthy log."""
+
+
+def chronological(failures: list[Failure], times: list[float | None]) -> list[Failure]:
+    """Failures by the moment they were logged, where all of several files tell it; else in the order given.
+
+    Within one file the order of the lines is surer than the clocks of the processes that wrote them.
+    """
+    if len({failure.line.file for failure in failures}) < 2:
+        return failures
+    moments = [times[failure.index] for failure in failures]
+    if any(moment is None for moment in moments):
+        return failures
+    order = sorted(range(len(failures)), key=lambda at: (moments[at] or 0.0, at))
+    return [failures[at] for at in order]
+
+
+def root_failure(failures: list[Failure], times: list[float | None]) -> Failure | None:
+    """The failure that the others follow from: the first that is no wrapper and no echo of one just after it."""
+    ordered = chronological(failures, times)
+    first = next((failure for failure in ordered if not failure.wrapper), None)
+    if first is None:
+        return ordered[0] if ordered else None
+    if not first.echo:
+        return first
+    for failure in ordered[ordered.index(first) + 1 :]:
+        if failure.echo:
+            continue
+        before, after = times[first.index], times[failure.index]
+        if before is None or after is None or after - before <= _ECHO_SECONDS:
+            return failure
+        break
+    return first
+
+
+_ECHO_SECONDS = 3.0
