@@ -1,0 +1,1 @@
+"""The application around the engine: command line, services and rendering."""

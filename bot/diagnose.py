@@ -1,0 +1,128 @@
+"""`k3triage diagnose`: from paths to printed reports."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from bot.bundles import Limits, input_size, open_paths
+from bot.redaction import redact_report
+from kb.engine import diagnose
+from kb.entry import Language
+from kb.library import Library
+from kb.report import Report
+
+EXIT_OF_OUTCOME = {"matched": 0, "unknown": 3, "unrelated": 4}
+_SHOW_PROGRESS_FROM = 200 << 20
+"""Bytes of input from which reading takes about a second."""
+
+
+def run_diagnose(
+    paths: Sequence[str],
+    *,
+    library: Library,
+    language: Language | None,
+    fallback: Language,
+    output: Literal["text", "json", "markdown"],
+    each: bool,
+) -> int:
+    """Diagnose the paths and print the reports; returns the exit code. Raises BotError."""
+    groups = [[path] for path in paths] if each else [list(paths)]
+    outcomes = []
+    for number, group in enumerate(groups):
+        report = diagnose_paths(group, library, language, fallback)
+        outcomes.append(report.outcome)
+        if output == "json":
+            _print_json(report, group[0] if each else None)
+        elif output == "markdown":
+            _print_markdown(report, library, group[0] if each else None, first=number == 0)
+        else:
+            _print_text(report, library, group[0] if each else None, first=number == 0)
+        sys.stdout.flush()
+    return min(EXIT_OF_OUTCOME[outcome] for outcome in outcomes)
+
+
+def diagnose_paths(
+    paths: Sequence[str], library: Library, language: Language | None, fallback: Language, limits: Limits | None = None
+) -> Report:
+    """One report on all paths together, without secrets. Raises BundleError for a path that cannot be opened."""
+    inputs: list[Path | Literal["-"]] = ["-" if path == "-" else Path(path) for path in paths]
+    with _Progress(input_size(inputs)) as advance:
+        sources = open_paths(inputs, limits or Limits(), stdin=sys.stdin.buffer, progress=advance)
+        report = diagnose(sources, library, language, fallback)
+    return redact_report(report)
+
+
+def _print_json(report: Report, path: str | None) -> None:
+    data = report.to_json_dict()
+    if path is not None:
+        data = {"input": path, **data}
+        print(json.dumps(data, ensure_ascii=False))
+    else:
+        print(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def _print_markdown(report: Report, library: Library, path: str | None, *, first: bool) -> None:
+    from bot.rendering.markdown import markdown  # noqa: PLC0415
+
+    if path is not None:
+        print(("" if first else "\n---\n\n") + f"<!-- {path} -->\n")
+    print(markdown(report, library), end="")
+
+
+def _print_text(report: Report, library: Library, path: str | None, *, first: bool) -> None:
+    from rich.console import Console  # noqa: PLC0415
+
+    from bot.rendering.text import TextRenderer  # noqa: PLC0415
+
+    terminal = sys.stdout.isatty()
+    text = io.StringIO()
+    # On a pipe there is no width to know; 100 columns read well in a ticket.
+    console = Console(
+        file=None if terminal else text, highlight=False, markup=False, emoji=False, width=None if terminal else 100
+    )
+    if path is not None:
+        if not first:
+            console.print()
+        console.rule(path)
+    TextRenderer(console, library).print(report)
+    for line in text.getvalue().splitlines():
+        print(line.rstrip())  # rich fills lines with blanks
+
+
+class _Progress:
+    """A progress bar on the terminal's error stream, for large inputs only."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._wanted = sys.stderr.isatty() and (total is None or total >= _SHOW_PROGRESS_FROM)
+        self._read = 0
+        self._bar: object = None
+
+    def __enter__(self) -> Callable[[int], None]:
+        return self._advance
+
+    def _advance(self, size: int) -> None:
+        self._read += size
+        if not self._wanted or (self._total is None and self._read < _SHOW_PROGRESS_FROM):
+            return
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+
+        if self._bar is None:
+            bar = Progress(
+                BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+            )
+            bar.start()
+            self._task = bar.add_task("", total=self._total)
+            bar.advance(self._task, self._read - size)
+            self._bar = bar
+        self._bar.advance(self._task, size)  # type: ignore[attr-defined]
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()  # type: ignore[attr-defined]

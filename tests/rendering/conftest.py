@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from kb.library import Library
+
+
+@pytest.fixture(scope="session")
+def library() -> Library:
+    return Library.open()
