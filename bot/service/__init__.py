@@ -1,0 +1,1 @@
+"""What the bot does with what Slack delivers: take it in, keep the incident, answer once, keep the answer current."""

@@ -1,0 +1,1 @@
+"""Slack as the bot's services use it: messages out, files in, and what people wrote."""

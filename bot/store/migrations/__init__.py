@@ -1,0 +1,1 @@
+"""Alembic's directory: one revision a file under `versions/`."""

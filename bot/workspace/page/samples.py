@@ -1,0 +1,48 @@
+"""Sample logs for the page.
+
+A directory given by the caller holds `<language>/` folders with log files and, if wanted, a `message.txt` that is said
+with them. Files beside the folders are for every language that has no folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.workspace.model import Message
+from bot.workspace.page.texts import LANGUAGES, texts
+from bot.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one person posts: a text and files by name."""
+
+    language: str
+    text: str
+    files: dict[str, bytes]
+
+
+def load_samples(directory: Path) -> list[Sample]:
+    """One sample a language, as far as there are files for it."""
+    samples = []
+    for language in LANGUAGES:
+        own = directory / language
+        paths = sorted(path for path in (own if own.is_dir() else directory).iterdir() if path.is_file())
+        message = [path for path in paths if path.name == "message.txt"]
+        files = {path.name: path.read_bytes() for path in paths if path.suffix != ".md" and path not in message}
+        if files:
+            text = message[0].read_text(encoding="utf-8").strip() if message else texts(language)["sample_question"]
+            samples.append(Sample(language, text, files))
+    return samples
+
+
+def post_samples(workspace: Workspace, directory: Path, channel: str) -> list[Message]:
+    """Everyone asks the bot in their own language, with their sample attached."""
+    posted = []
+    by_language = {user.language: workspace.person(user.id) for user in reversed(workspace.people)}
+    for sample in load_samples(directory):
+        person = by_language.get(sample.language)
+        if person is not None and person.id in workspace.channel(channel).members:
+            posted.append(person.upload(channel, sample.files, f"<@{workspace.bot.user_id}> {sample.text}"))
+    return posted
