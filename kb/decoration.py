@@ -13,7 +13,7 @@ Numbered = list[tuple[int, str]]
 
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#0?39|#0?34|#x27|#x22|#x2[fF]|#47|#96|#124|#9[13]);")
 _LINK = re.compile(
-    r"<(?:https?://|mailto:|tel:)[^|>\s]{1,2000}\|([^>\n]{1,2000})>|<((?:https?://|mailto:)[^|>\s]{1,2000})>"
+    r"<(?:https?://|mailto:|tel:)[^|>\s]{1,500}\|([^>\n]{1,500})>|<((?:https?://|mailto:)[^|>\s]{1,500})>"
 )
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u00ad]")
 _STRAIGHT = str.maketrans({

@@ -136,9 +136,10 @@ def test_alternatives_when_pressed_then_they_are_shown_in_the_answer(pair: World
     incident = pair.bot.service.store.find(asked.channel, asked.ts)
     assert incident is not None
     assert incident.alternatives
-    report = (pair.bot.service.store.reports(incident.id) or {})["en"]
+    assert incident.language
+    report = (pair.bot.service.store.reports(incident.id) or {})[incident.language]
     assert len(report.diagnoses) > 1
-    assert [one.title for one in report.diagnoses[1:3] if one.title not in after.text] == [], after.text
+    assert [one.title for one in report.diagnoses[1:3] if one.title not in after.text] == []
     assert len(after.text) > len(before.text)
     assert after.ts == before.ts
 

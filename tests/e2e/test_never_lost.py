@@ -156,10 +156,10 @@ def test_crash_when_posted_and_not_recorded_then_the_reply_is_found_again(
     kept = store.posted
     crashes = [RuntimeError("killed between posting and recording")]
 
-    def posted(key: str, ts: str, digest: str) -> None:
+    def posted(key: str, ts: str, digest: str, channel: str | None = None) -> None:
         if crashes:
             raise crashes.pop()
-        kept(key, ts, digest)
+        kept(key, ts, digest, channel)
 
     monkeypatch.setattr(store, "posted", posted)
     message = _ask(own)
