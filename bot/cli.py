@@ -259,12 +259,10 @@ def kb_new(
 
 
 def _library(directories: list[Path] | None) -> Library:
-    import platformdirs  # noqa: PLC0415
-
+    from bot.cachedir import cache_directory  # noqa: PLC0415
     from kb.library import Library  # noqa: PLC0415
 
-    cache = os.environ.get("K3TRIAGE_CACHE") or platformdirs.user_cache_dir("k3triage")
-    library = Library.open(directories or [], Path(cache))
+    library = Library.open(directories or [], cache_directory())
     for problem in library.problems:
         typer.echo(f"k3triage: left out: {problem}", err=True)
     return library

@@ -171,6 +171,7 @@ class Bot:
         if self._settings.slack_mode == "socket":
             self._socket = Socket(self.app, str(self._slack.app_token), self.metrics.ack.observe)
             self._socket.connect()
+        # What is delivered from now on is acknowledged; it is worked on once the reader is ready.
         if self._pool is not None:
             self._pool.start()
         self.workers.start()
@@ -311,8 +312,8 @@ def _run(settings: Settings, slack: Slack) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     bot = Bot(settings, slack)
-    bot.start()
     try:
+        bot.start()
         while not stopping.wait(1):
             pass
     finally:

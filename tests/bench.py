@@ -124,7 +124,8 @@ def _seconds(run: Callable[[], object], repeat: int = 3) -> float:
 
 def _command(arguments: list[str], kb: Path | None, stdin: Iterator[bytes] | None = None) -> tuple[float, float]:
     """Run the command; returns seconds and peak memory in MB."""
-    environment = dict(os.environ)
+    # As installed for people: with compiled byte code, which a development shell may have switched off.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     if kb is not None:
         environment["K3TRIAGE_KB"] = str(kb)
     start = time.perf_counter()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib.metadata import version
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from bot.cachedir import cache_directory
 from bot.redaction.rule import Rule
 
 
@@ -23,13 +29,17 @@ class Prefilter:
     def _database(self) -> Any:
         import hyperscan  # noqa: PLC0415 - costs start-up time
 
-        database = hyperscan.Database()
         caseless = hyperscan.HS_FLAG_CASELESS
-        database.compile(
-            expressions=[rule.anchor for rule in self._rules],
-            ids=list(range(len(self._rules))),
-            flags=[hyperscan.HS_FLAG_SOM_LEFTMOST | (caseless if rule.caseless else 0) for rule in self._rules],
-        )
+        anchors = [rule.anchor for rule in self._rules]
+        flags = [hyperscan.HS_FLAG_SOM_LEFTMOST | (caseless if rule.caseless else 0) for rule in self._rules]
+        key = hashlib.sha256(repr((version("hyperscan"), anchors, flags)).encode()).hexdigest()[:24]
+        path = cache_directory() / f"redaction-{key}.hsdb"
+        try:
+            database = hyperscan.loadb(path.read_bytes(), mode=hyperscan.HS_MODE_BLOCK)
+        except (OSError, hyperscan.HyperscanError, ValueError):
+            database = hyperscan.Database()
+            database.compile(expressions=anchors, ids=list(range(len(anchors))), flags=flags)
+            _keep(path, hyperscan.dumpb(database))
         database.scratch = hyperscan.Scratch(database)
         return database
 
@@ -53,3 +63,12 @@ class Prefilter:
         for hit, following in pairwise(found):
             if hit >> 16 != following >> 16:
                 yield hit >> 32, (hit >> 32) + (hit & 0xFFFF), hit >> 16 & 0xFFFF
+
+
+def _keep(path: Path, database: bytes) -> None:
+    """Keep the compiled patterns for next time. A cache that cannot be written costs time only."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_bytes(database)
+        os.replace(temporary, path)

@@ -19,13 +19,10 @@ def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-_ESCAPES = {code: _escape(code) for code in range(0xE0080) if _UNSEEN.fullmatch(chr(code))}
-
-
 def literal(text: str) -> str:
     """Control, bidirectional and invisible characters as visible escapes; everything else as it is."""
     text = text.replace("\t", "    ")
-    return text.translate(_ESCAPES) if _UNSEEN.search(text) else text
+    return _UNSEEN.sub(lambda found: _escape(ord(found.group())), text)
 
 
 def literal_line(text: str) -> str:
