@@ -76,7 +76,7 @@ class Inbox:
 
         `delay`: seconds before it is worked on. `settle`: earlier rows of the lane wait for this one.
         """
-        with self._database.write() as connection:
+        with self._database.write(urgent=True) as connection:
             return self.accept_in(connection, key, kind, payload, lane=lane, delay=delay, settle=settle)
 
     def accept_in(

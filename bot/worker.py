@@ -125,7 +125,8 @@ class Workers:
         idle = self._wait_idle(5)
         self._stop_now.set()
         for _, thread in self._consumer.worker_threads:
-            thread.join(1)
+            if thread.is_alive():
+                thread.join(1)
         return idle
 
     def _wait_idle(self, seconds: float) -> bool:

@@ -34,7 +34,7 @@ _CONTEXT = get_context("spawn")  # a fork would take the locks of our threads wi
 _LOOK = 0.2
 _STOPPING = 10.0
 _STARTING = 120.0
-_NICE = 5
+_NICE = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Intake:
         if (not spoken and not self._may_concern(channel, author, message)) or self.inbox.known(key):
             return False
         part = part_of(message, self.redactors.of(channel), self.bot_user)
-        with self.database.write() as connection:
+        with self.database.write(urgent=True) as connection:
             root = str(thread) if thread else self._root(connection, channel, author, ts)
             known = self.incidents.id_in(connection, channel, root)
             if not spoken and (known is None or (thread and not is_evidence(part))):
@@ -156,7 +156,7 @@ class Intake:
         part = part_of({**message, "ts": body.get("message_ts") or message.get("ts")}, self.redactors.of(channel), "")
         payload = self._evidence(part, spoken=True, via="shortcut", asked_by=user)
         root = str(message.get("thread_ts") or part.ts)
-        with self.database.write() as connection:
+        with self.database.write(urgent=True) as connection:
             accepted = self._accept_evidence(connection, key, payload, _Place(team, channel, root))
         if accepted:
             self.wake(lane_of(channel, root))
@@ -174,7 +174,7 @@ class Intake:
         root = f"{via}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
         part = Part(root, user, "", self.redactors.of(channel).redact(text), [])
         payload = self._evidence(part, spoken=True, via=via)
-        with self.database.write() as connection:
+        with self.database.write(urgent=True) as connection:
             accepted = self._accept_evidence(connection, key, payload, _Place(team, channel, root))
         if accepted:
             self.wake(lane_of(channel, root))

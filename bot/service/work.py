@@ -127,7 +127,7 @@ class Service:
         incident = self.store.get(payload["incident"])
         if incident is None:
             return  # deleted meanwhile
-        fresh = self.store.reports(incident.id) is None or self.replies.posted(incident, "answer") is None
+        fresh = not self.store.has_reports(incident.id) or self.replies.posted(incident, "answer") is None
         changed = self.store.put_evidence(incident.id, _item(payload), self.clock())
         if row.kind == "typed":
             self.actions.open_thread(incident, _item(payload), lease)
@@ -166,8 +166,9 @@ class Service:
             old = reports.get(language) if reports else None
             reports = conclusion.reports
             news = what_changed(old, reports[language])
-            self.store.put_reports(incident_id, reports, self.clock())
-            self.store.change(incident_id, self.clock(), language=language, changed=news or incident.changed)
+            self.store.put_reports(
+                incident_id, reports, self.clock(), language=language, changed=news or incident.changed
+            )
             incident = self.store.get(incident_id) or incident
         language = incident.language or self.languages.default
         report = reports[language]
@@ -206,7 +207,7 @@ class Service:
 
         def report(read: int, total: int | None, file: str) -> None:
             # Only the first answer: what is there already is not replaced by a note.
-            if self.store.reports(incident.id) is None:
+            if not self.store.has_reports(incident.id):
                 self.replies.show(incident, "answer", progress(language, read, total, file), lease)
 
         return report

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.errors import StoreError
 from bot.store.schema import settings
+from bot.store.turns import Turns
 
 _BUSY_MS = 15_000
 
@@ -25,7 +25,7 @@ class Database:
 
     def __init__(self, url: str, *, migrate: bool = True) -> None:
         """Open the database. Raises StoreError with a sentence for a person."""
-        self._writing = threading.Lock()
+        self._turns = Turns()
         try:
             self.engine = _engine(url)
             if migrate:
@@ -43,12 +43,12 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that may write; on SQLite it holds the write lock from the start."""
+    def write(self, *, urgent: bool = False) -> Iterator[Connection]:
+        """A transaction that may write; on SQLite it holds the write lock from the start, the `urgent` ones first."""
         with self.engine.connect() as connection:
             if self.is_sqlite:
                 # SQLite's own wait for the lock is a sleep that grows; threads of one process queue up here instead.
-                with self._writing:
+                with self._turns.take(urgent=urgent):
                     connection.exec_driver_sql("BEGIN IMMEDIATE")
                     try:
                         yield connection

@@ -170,10 +170,16 @@ class IncidentStore:
             row = connection.execute(query).first()
         return (row.incident, row.author) if row is not None else None
 
-    def put_reports(self, incident: str, reports: dict[Language, Report], now: float) -> None:
-        """Store the conclusions, in each language."""
+    def put_reports(self, incident: str, reports: dict[Language, Report], now: float, **values: Any) -> None:
+        """Store the conclusions, in each language, and set other columns."""
         data = {language: report.to_json_dict() for language, report in reports.items()}
-        self.change(incident, now, reports=to_json(data))
+        self.change(incident, now, reports=to_json(data), **values)
+
+    def has_reports(self, incident: str) -> bool:
+        """Whether there was a conclusion."""
+        query = select(incidents.c.id).where(incidents.c.id == incident, incidents.c.reports.is_not(None))
+        with self._database.read() as connection:
+            return connection.execute(query).first() is not None
 
     def reports(self, incident: str) -> dict[Language, Report] | None:
         """The last conclusions, in each language; None before the first."""
