@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
+import socket
 import statistics
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 from bot.workspace import deliveries
@@ -37,9 +40,11 @@ def main() -> None:
         workspace.directory.add_channel(f"load-{number}", everyone)
     answers = Answers(workspace)
     with tempfile.TemporaryDirectory(prefix="k3bench-") as name, serve(workspace) as server:
-        child = Child(workspace, server, Path(name), K3TRIAGE_SETTLE_SECONDS="0.2", K3TRIAGE_JOIN_SECONDS="0")
+        port = _free_port()
+        settings = {"K3TRIAGE_SETTLE_SECONDS": "0.2", "K3TRIAGE_JOIN_SECONDS": "0", "K3TRIAGE_HTTP_PORT": str(port)}
+        child = Child(workspace, server, Path(name), **settings)
         child.start()
-        if not wait(lambda: server.sockets, 60):
+        if not wait(lambda: server.sockets and child.is_at_work, 60):
             raise SystemExit((Path(name) / "bot.log").read_text()[-3000:])
         warm = _post(workspace, 0)
         wait(lambda: answers.of(warm), 30)
@@ -57,10 +62,27 @@ def main() -> None:
                     replies[message.ts] = float(found[0].ts) - float(message.ts)
                     del at
             time.sleep(0.05)
+        within = _within_bot(port)
         child.stop()
     print(f"slack: {len(sent)} deliveries at {given.rate:g}/s, {len(acks)} acknowledged, {len(replies)} answered")
     print(f"  ack:   {_figures(acks, 1000, 'ms')}")
+    print(f"  of it within the bot: {within}")
     print(f"  reply: {_figures(list(replies.values()), 1, 's')}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _within_bot(port: int) -> str:
+    """From the bot's own metrics: how many acknowledgements took less than so long, from arrival to answer."""
+    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+    found = re.findall(r'^k3triage_ack_seconds_bucket\{le="([^"]+)"\} ([\d.]+)', text, re.MULTILINE)
+    total = float(found[-1][1])
+    shown = [f"{100 * float(count) / total:.1f} % < {float(le) * 1000:g} ms" for le, count in found if le != "+Inf"]
+    return ", ".join(one for one in shown if one.endswith((" 10 ms", " 50 ms", " 100 ms", " 250 ms")))
 
 
 def _figures(values: list[float], factor: float, unit: str) -> str:

@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 from bot.workspace import limits
 from bot.workspace.errors import PersonError, SlackError
@@ -50,8 +51,12 @@ class Figures(NamedTuple):
 
 def kill_test(runs: int, seed: int, database: str | None = None) -> Figures:
     """Run it."""
+    with mock.patch.object(limits, "RETRY_AFTER", (0.0, *[2.0] * 1_000)):
+        return _kill_test(runs, seed, database)
+
+
+def _kill_test(runs: int, seed: int, database: str | None) -> Figures:
     chance = random.Random(seed)
-    limits.RETRY_AFTER = (0.0, *[2.0] * 1_000)  # type: ignore[assignment]
     workspace = Workspace(rate_limits=False)
     people = workspace.people
     for number in range(_CHANNELS):
