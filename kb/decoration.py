@@ -61,7 +61,7 @@ _MAIL_HEADER = re.compile(
 )
 _SUBJECT = re.compile(r"\s*(?:Subject|主题|제목|Тема)[:：] ?(?:(?:Re|RE|Fwd|FW|Fw): ?){0,5}")
 
-_LINE_NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│┃]\s?|\t| {1,4}(?=\S)|$)")
+_LINE_NUMBER = re.compile(r"\s{0,8}(\d{1,7})((?:[:|│┃] {0,3}|\t)|(?: {1,4}(?=\S)| {4}(?= )|$))")
 _MISREAD = str.maketrans("lIiOoSB|", "11100581")
 _GREP = re.compile(r"(\d{1,7})([:-])")
 
@@ -176,6 +176,8 @@ def unnumbered(lines: Numbered) -> Numbered:
     rising = sum(1 for before, after in pairwise(values) if after - before in (1, 2))
     if rising < 0.8 * (len(found) - 1):
         return _ungrepped(lines)
+    behind = [match.end(2) - match.end(1) for index, match in found if match.end() < len(lines[index][1])]
+    gap = min(behind, default=0)  # what is further in is the line's own indentation
     alone = sum(1 for index, match in found if match.end() == len(lines[index][1])) > 0.8 * len(found)
     numbered = dict(found)
     out: Numbered = []
@@ -185,7 +187,7 @@ def unnumbered(lines: Numbered) -> Numbered:
         if match is not None and abs(int(match.group(1)) - expected) <= 2:
             expected = int(match.group(1)) + 1
             if not alone:
-                out.append((number, text[match.end() :]))
+                out.append((number, text[match.end(1) + gap :]))
             elif match.end() < len(text):
                 out.append((number, text))
         elif not alone and (rest := _behind_misread(text, expected)) is not None:
@@ -212,7 +214,8 @@ def _ungrepped(lines: Numbered) -> Numbered:
     if len(found) < 2 or len(found) < 0.7 * filled:
         return lines
     values = [int(match.group(1)) for _, match in found]
-    framed = sum(1 for index, match in found if is_framed(lines[index][1][match.end() :][:400]))
+    behind = [lines[index][1][match.end() :][:400] for index, match in found]
+    framed = sum(1 for text in behind if text.startswith('{"') or is_framed(text))
     if any(after <= before for before, after in pairwise(values)) or framed < 0.5 * len(found):
         return lines
     out = list(lines)

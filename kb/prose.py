@@ -16,14 +16,14 @@ _READ = 600
 
 TRACE = re.compile(
     r"\s*(?:[|+] [ |+-]{0,20})?(?:(?:Exception Group )?Traceback \(most recent call last\)"
-    r"|File(?: \"[^\"]+\", line \d+| *$)|During handling of the above exception|The above exception was|\^+\s*$"
+    r"|File(?: \"[^\"]+\",(?: line \d+| *$)| *$)|During handling of the above exception|The above exception was|\^+\s*$"
     r"|[~^]{3,}\s*$)"
 )
 EXCEPTION = re.compile(
     r"\s*(?:[A-Za-z_][\w.]{0,200}\.)?[A-Z]\w{0,80}(?:Error|Exception|Warning|Exit|Interrupt|Timeout|Failure)(?::|\s*$)"
 )
 TOOL_MESSAGE = re.compile(
-    r"^\s*[\w./-]{1,40}(?: [\w-]{1,20})?(?:\[\d+\])?: "
+    r"\S{1,300}\.py:\d{1,6}: \w{0,60}Warning: |^\s*[\w./-]{1,40}(?: [\w-]{1,20})?(?:\[\d+\])?: "
     r"(?:[Ee]rror|[Ww]arning|[Ff]atal|command|No such|line \d|invalid|unrecognized|\(\d+\) )"
 )
 _MACHINE = re.compile(

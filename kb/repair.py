@@ -5,16 +5,20 @@ Raw line numbers are kept: a line put together from several parts carries the nu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kb.columns import Column
 from kb.decoration import Numbered, straight, undecorated, unfenced, unnumbered, unquoted
 from kb.prose import NATIVE, is_personal, is_report, is_retyped, is_sentence, looks_like_log
+from kb.records import Records
 from kb.wrapping import Row, unwrap
 
 _TOP = 12
 _BOTTOM = 6
 _LONG = 400
+_SHORT = 12
+_RECORD = re.compile(r'\{ ?"[\w.@-]{1,40}" ?: ?["\d{\[]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ def repair(raw: list[tuple[int, str]], column: Column | None = None) -> Paste:
     whole = unwrap(rows)
     before = {row.number: row.text for row in rows} if len(whole) < len(rows) else {}
     joined = frozenset(row.number for row in whole if before.get(row.number, row.text) != row.text)
+    whole = _without_json(whole)
     prose_rows = _prose(whole, fenced, bare)
     numbers = frozenset(row.number for row in prose_rows)
     prose = "\n".join(row.text.strip() for row in prose_rows)
@@ -48,11 +53,30 @@ def _rows(lines: Numbered, fenced: set[int], bare: set[int], column: Column | No
     rows = []
     above = True
     for number, text in lines:
-        log = (column is not None and column.take(text) is not None) or looks_like_log(text)
+        in_column = column is not None and column.take(text) is not None
+        log = in_column or _RECORD.match(text) is not None or looks_like_log(text)
         above = above and not log and number not in fenced
         words = number not in fenced and not log and (above or NATIVE.match(text) is not None) and is_sentence(text)
         rows.append(Row(number, text, log, number in bare or words))
     return rows
+
+
+def _without_json(rows: list[Row]) -> list[Row]:
+    """The rows with log records in JSON taken out of it, which repair may have made whole again."""
+    if not any(_RECORD.match(row.text) for row in rows):
+        return rows
+    records = Records()
+    out = []
+    for row in rows:
+        if not _RECORD.match(row.text):
+            out.append(row)
+            continue
+        for number, text in records.unwrap([(row.number, row.text.encode("utf-8", "replace"))]):
+            message = text.decode("utf-8", "replace")
+            out.append(row._replace(number=number, text=message, log=row.log or looks_like_log(message)))
+    for number, text in records.finish():
+        out.append(Row(number, text.decode("utf-8", "replace"), log=True, fixed=False))
+    return out
 
 
 def _prose(rows: list[Row], fenced: set[int], bare: set[int]) -> list[Row]:
@@ -61,7 +85,8 @@ def _prose(rows: list[Row], fenced: set[int], bare: set[int]) -> list[Row]:
     open_rows = [row for row in rows if not row.log and row.number not in fenced and row.number not in bare]
     if not marks and not fenced:
         found = [row for row in open_rows if is_sentence(row.text)]
-        return [row for row in open_rows if row in found or is_retyped(row.text)] if found else []
+        retyped = found and len(open_rows) <= _SHORT
+        return [row for row in open_rows if is_retyped(row.text) or row in found] if retyped else found
     apart = _apart(rows, marks)
     found = [row for row in open_rows if is_sentence(row.text) and _beside_log(row, apart)]
     if len(found) == 1 and len(rows) > _LONG and not fenced and found[0] not in [*rows[:_BOTTOM], *rows[-_BOTTOM:]]:

@@ -18,7 +18,7 @@ _CAUSE = "The above exception was the direct cause of the following exception"
 _CONTEXT = "During handling of the above exception, another exception occurred"
 _FRAME = re.compile(r'\s*File "([^"]{1,1000})", line \d+(?:, in (.{1,300}))?\s*$')
 _NAME = r"(?:[A-Za-z_]\w{0,200}\.(?:<locals>\.)?){0,20}[A-Za-z_]\w{0,200}"
-_EXCEPTION = re.compile(rf"({_NAME}(?:\([\w.]{{1,200}}\))?)(?::(?:\s(.*))?)?$")
+_EXCEPTION = re.compile(rf"({_NAME}(?:\([A-Z]\w{{1,200}}\))?)(?::(?:\s(.*))?)?$")
 _BARE = re.compile(
     r"(?:^|(?<=\s))((?:[A-Za-z_]\w{0,200}\.){0,20}[A-Z]\w{0,200}?(?:Error|Exception|SystemExit|KeyboardInterrupt)"
     r"|(?:[A-Za-z_]\w{0,200}\.){1,20}\w{1,200}?(?:Error|Exception|Timeout|Interrupt|NotFound|Unavailable|Group)"
@@ -47,6 +47,8 @@ _MAX_STRANGERS = 30
 """Lines of other things within a traceback after which it is given up."""
 _MAX_GAP = 400
 _MAX_LINE = 1 << 14
+_REACH = 400
+_STAMP = re.compile(r"[A-Z] \d\d-\d\d \d\d:\d\d:\d\d \[")
 
 
 @dataclass(slots=True)
@@ -94,7 +96,8 @@ class _Open:
     done: Raised | None = None
     message_lines: int = 0
     blank: int = 0
-    last_number: int = 0
+    last: int = 0
+    """Index of the last line of it."""
     chained: bool = False
     indent: int = 0
     strangers: int = 0
@@ -195,7 +198,7 @@ class _Reader:
             bool(self._link),
             line.level in _QUIET,
         )
-        self._done(raised, line)
+        self._done(raised)
         if not in_group:
             self._group = None
         elif name.endswith("Group"):
@@ -203,9 +206,9 @@ class _Reader:
         elif self._group is not None and self._group.cause is None:
             self._group.cause, self._group.direct = raised, True
 
-    def _done(self, raised: Raised, line: Line) -> None:
+    def _done(self, raised: Raised) -> None:
         self.found.append(raised)
-        self._current = _Open(raised.start, raised.frames, raised, last_number=line.number)
+        self._current = _Open(raised.start, raised.frames, raised, last=raised.index)
         self._current.chained = raised.cause is not None
         self._previous, self._link = raised, None
 
@@ -215,39 +218,47 @@ class _Reader:
         if current is not None and current.done is not None:
             if not stripped and current.blank < 2:
                 current.blank += 1
-                current.last_number = line.number
+                current.last = index
                 return
-            if bare is None and _continues(line, current, body):
+            if bare is None and _continues(index, line, current, body):
                 current.done.message += "\n" * (current.blank + 1) + stripped
                 current.message_lines += current.blank + 1
                 current.blank = 0
-                current.last_number = line.number
+                current.last = index
                 return
             self._current = None
         if bare is not None:
-            self._done(bare, line)
+            self._done(bare)
 
 
 def _is_exception(name: str) -> bool:
     """Whether a word that stands where an exception's name would is one: by its ending, its module, or its humps."""
     bare = name.partition("(")[0]
-    return "." in bare or bare.endswith(_SUFFIXES) or _HUMPS.match(bare) is not None
+    module, _, last = bare.rpartition(".")
+    in_module = module != "" and (last[:1].isupper() or last.lower().endswith(("error", "timeout")))
+    return in_module or bare.endswith(_SUFFIXES) or _HUMPS.match(bare) is not None
 
 
-def _continues(line: Line, current: _Open, body: str) -> bool:
+def _continues(index: int, line: Line, current: _Open, body: str) -> bool:
     """Whether the line goes on with the message of the exception before it."""
     done = current.done
     if done is None or current.message_lines >= _MAX_MESSAGE_LINES or line.level != done.line.level:
         return False
     if line.origin is not None:  # a record repeats its framing on each line
-        same = line.origin == done.line.origin and line.time == done.line.time
+        same = line.origin == done.line.origin and _stamp(line) == _stamp(done.line)
         return same and (bool(done.frames) or body[:1] in " \t")
-    if line.number - current.last_number > 1 and line.process is None:
+    if index > current.last + 1 and line.process is None:
         return False
     if _VALIDATION.match(done.message) and _FIELD.match(body):
         return True
     first = done.message == "" and current.message_lines == 0 and bool(done.frames)
     return body[:1] in " \t" or first or done.message.endswith("Last error:") or _GOES_ON.match(body) is not None
+
+
+def _stamp(line: Line) -> str | float | None:
+    """The time of the record itself: a container's clock in front of it may tick between two of its lines."""
+    found = _STAMP.search(line.text[:_REACH])
+    return found.group() if found else line.time
 
 
 def _bare(line: Line, index: int, body: str) -> Raised | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
+from kb.framing import is_framed
 from kb.prose import EXCEPTION, NATIVE, TRACE
 
 _NARROWEST = 40
@@ -25,6 +26,7 @@ _MAX_JOINED = 1 << 15
 _COLUMNS = re.compile(r"\S {2,}(?=\S)|\S ?\| ?(?=\S)")
 _LIST = re.compile(r"(?:[-*•+]|\d{1,3}[.)]) ")
 _CODE_FOLLOWS = re.compile(r"\s*File \"")
+_VALIDATION = re.compile(r"\d validation errors? for \w+(?:Config|Args|Params|Settings|Request)$")
 _TABLE = re.compile(r"[+|][-= ]")
 _EMPTY_RECORD = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) [\d:., -]{14,30} \[[^\]\s]{1,120}:\d+\]\s*$")
 _TORN = re.compile(r"\w-$")
@@ -64,6 +66,8 @@ def unwrap(rows: list[Row]) -> list[Row]:
         return rows
     pairs = [_pair(one, two) for one, two in pairwise(rows)]
     known = [pair for pair in pairs if pair is not None]
+    lengths = [len(pair.one.text) for pair in known if pair.rest]
+    widths = [width for width in widths if sum(length > _NEAR * width for length in lengths) >= 2]
     cut = next((width for width in widths if _is_cut(known, width)), None)
     if cut is not None:
         cut += cut + 1 in _USUAL  # where each full line ended in a blank that was trimmed
@@ -81,8 +85,12 @@ def _pair(one: Row, two: Row) -> _Pair | None:
     """The pair, or None where nothing can be wrapped: a blank line between, a person's words, a part left out."""
     if one.fixed or two.fixed or two.number - one.number > 1 or not one.text.strip() or not two.text.strip():
         return None
-    if _EMPTY_RECORD.search(one.text[-160:]):  # nothing of its message had room beside the framing
+    if one.text.endswith(("]", "] ")) and _EMPTY_RECORD.search(
+        one.text[-160:]
+    ):  # nothing of its message had room beside the framing
         return _Pair(one, two, not two.log or _opens_message(two.text[:400]))
+    if "validation error" in one.text[-80:] and _VALIDATION.search(one.text[-80:]):
+        return _Pair(one, two, rest=False)
     alike = two.text[:_ALIKE] == one.text[:_ALIKE] and abs(len(two.text) - len(one.text)) <= 2 * _ALIKE
     return _Pair(one, two, not (two.log or alike or _starts_anew(two.text)))
 
@@ -120,13 +128,18 @@ def _starts_anew(text: str) -> bool:
 
 def _is_cut(pairs: list[_Pair], width: int) -> bool:
     """Whether lines were broken at exactly `width` columns: full lines go on in the next, and hardly any others do."""
-    full = [pair for pair in pairs if len(pair.one.text) == width]
+    full = [pair for pair in _distinct(pairs) if len(pair.one.text) == width]
     rests = [pair.two.text for pair in full if pair.rest]
     if len(rests) < 2 or len(rests) < 0.7 * len(full) or _looks_tabular(rests):
         return False
     others = sum(1 for pair in pairs if pair.rest and _NEAR * width < len(pair.one.text) < width - 1)
     longer = sum(1 for pair in pairs if len(pair.one.text) > width)
     return others <= 0.5 * len(rests) and longer <= 0.2 * len(rests)
+
+
+def _distinct(pairs: list[_Pair]) -> list[_Pair]:
+    """The pairs without those whose first line has been there before: what is printed again tells nothing new."""
+    return list({pair.one.text: pair for pair in reversed(pairs)}.values())[::-1]
 
 
 def _looks_tabular(rests: list[str]) -> bool:
@@ -138,21 +151,27 @@ def _looks_tabular(rests: list[str]) -> bool:
 def _joins_cut(pair: _Pair, width: int) -> bool:
     one, two, rest = pair
     if len(one.text) == width:  # a line that ends just there is rare, so its rest may begin with anything
-        indented = two.text.startswith("    ") and _CODE_FOLLOWS.match(one.text) is not None
-        return not (indented or _TABLE.match(two.text) or (two.log and not EXCEPTION.match(two.text[:400])))
+        if two.text.startswith("  ") and (_CODE_FOLLOWS.match(one.text) or _VALIDATION.search(one.text)):
+            return False
+        return not (_TABLE.match(two.text) or TRACE.match(two.text[:400]) or (two.log and is_framed(two.text[:400])))
     # A blank at the last column is lost where the terminal trims lines.
     return rest and len(one.text) == width - 1
 
 
 def _is_wrapped(pairs: list[_Pair], width: int, breaks: re.Pattern[str]) -> bool:
     """Whether lines were broken at words before `width` columns: no rest's first word would have had room."""
-    rests = whole = fits = of_log = 0
+    rests = whole = fits = of_log = longer = 0
+    seen: set[str] = set()
     before: Row | None = None
     log = False  # whether the line that `one` is a rest of, at any distance, is a log's
     for one, two, rest in pairs:
-        log = one.log or (log and one is before)
+        log = one.log or one.text.startswith("  ") or (log and one is before)
         before = two if rest else None
-        if len(one.text) <= _NEAR * width:
+        if len(one.text) <= _NEAR * width or one.text in seen:
+            continue
+        seen.add(one.text)
+        if len(one.text) > width and " " in one.text.strip():
+            longer += 1
             continue
         room = len(one.text) + _first_word(two.text, breaks) < width
         if not rest or (one.text[-1] in ".!?})" and _SENTENCE.match(two.text)):
@@ -162,7 +181,7 @@ def _is_wrapped(pairs: list[_Pair], width: int, breaks: re.Pattern[str]) -> bool
         else:
             rests += 1
             of_log += log
-    return rests >= max(2, whole, 3 * fits) and of_log >= 2 and (of_log >= 5 or of_log >= 0.4 * rests)
+    return rests >= max(2, whole, 3 * fits, 5 * longer) and of_log >= 2 and (of_log >= 5 or of_log >= 0.4 * rests)
 
 
 def _first_word(text: str, breaks: re.Pattern[str]) -> int:

@@ -212,7 +212,7 @@ def test_line_when_it_only_resembles_a_chats_then_kept(line):
 def test_line_numbers_when_in_front_then_gone(form):
     log = [RECORD, "Traceback (most recent call last):", '  File "x.py", line 3, in f', "    raise x", ERROR] * 3
     numbered = "\n".join(form.format(n=n, t=text) for n, text in enumerate(log, 97))
-    assert [text.strip() for text in texts(numbered)] == [text.strip() for text in log]
+    assert texts(numbered) == log
 
 
 def test_line_numbers_when_the_screenshot_was_misread_then_gone_all_the_same():
@@ -250,6 +250,35 @@ def test_line_numbers_when_of_grep_then_gone():
 )
 def test_numbers_when_they_do_not_count_lines_then_kept(text):
     assert texts(text) == text.split("\n")
+
+
+# JSON that repair has made whole again
+
+STREAM = '"stream":"stderr","time":"2026-08-11T12:00:0'
+DOCKER = [
+    f'{{"log":"(Worker_TP0 pid=9) ERROR 08-11 12:00:00 [a.py:1] boom\\n",{STREAM}0Z"}}',
+    f'{{"log":"ValueError: no room for all of the weights on this GPU\\n",{STREAM}1Z"}}',
+]
+UNPACKED = [
+    "2026-08-11T12:00:00Z (Worker_TP0 pid=9) ERROR 08-11 12:00:00 [a.py:1] boom",
+    "2026-08-11T12:00:01Z ValueError: no room for all of the weights on this GPU",
+]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda n, line: f"> {line}",
+        lambda n, line: line.replace('"', "&quot;"),
+        lambda n, line: line.replace('"', "”"),
+        lambda n, line: f"{n}:{line}",
+        lambda n, line: line[:80] + "\n" + line[80:],
+    ],
+    ids=["quoted", "escaped", "typographic", "grep", "cut"],
+)
+def test_docker_lines_when_damaged_then_repaired_and_unpacked(damage):
+    given_ = "\n".join(damage(n, line) for n, line in enumerate(DOCKER, 120))
+    assert texts(given_) == UNPACKED
 
 
 # Whose words

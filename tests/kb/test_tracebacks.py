@@ -91,6 +91,12 @@ def test_traceback_when_its_indentation_was_lost_then_read():
     assert (raised.type, raised.message, raised.frames) == ("ValueError", "no room", FRAMES)
 
 
+def test_code_when_its_indentation_was_lost_then_not_taken_for_an_exception():
+    text = SIMPLE.replace("    engine_core = EngineCoreProc(*args)", "f.write(content)\nself.run\ntorch.load(path)")
+    (raised,) = found(text)
+    assert (raised.type, raised.frames) == ("ValueError", FRAMES)
+
+
 def test_traceback_when_in_a_json_record_then_read_with_its_process():
     record = {
         "asctime": "08-11 12:00:00",
@@ -379,6 +385,12 @@ def test_message_when_torn_by_another_process_then_only_its_own_lines():
     mine = framed(SIMPLE.replace("no room", "no room\n  of it"), NEW).splitlines()
     mine.insert(7, "(Worker_TP0 pid=99) ERROR 08-11 12:00:00 [core.py:708]   not of it")
     assert said("\n".join(mine)) == [("ValueError", "no room\nof it")]
+
+
+def test_message_when_the_containers_clock_ticks_within_it_then_still_whole():
+    lines = framed(SIMPLE.replace("no room", "no room\nrest of it"), NEW).splitlines()
+    text = "\n".join(f"2026-08-11T12:00:{n:02}.1Z {line}" for n, line in enumerate(lines))
+    assert said(text) == [("ValueError", "no room\nrest of it")]
 
 
 # Lines without a traceback

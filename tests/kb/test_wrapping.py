@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kb.framing import parse_line
 from kb.repair import repair
+from kb.tracebacks import find_exceptions
 
 CASES = Path(__file__).parents[1] / "cases"
 ENTRIES = Path(__file__).parents[2] / "kb" / "entries"
@@ -158,6 +160,7 @@ def test_logs_of_entries_when_not_wrapped_then_never_joined():
 
 # Lines of one length that are no wrapped ones
 
+RECORD = "(Worker_TP0 pid=9) ERROR 08-11 12:00:00 [a.py:1] x"
 TOPOLOGY = [
     "        GPU0    GPU1    GPU2    GPU3    NIC0    CPU Affinity    NUMA Affinity",
     "GPU0     X      NV18    NV18    NV18    PIX     0-47,96-143     0            ",
@@ -196,7 +199,7 @@ SAME = ["(Worker_TP0 pid=9) INFO 08-11 12:00:00 [a.py:1] " + "y" * 60] * 3
 @pytest.mark.parametrize(
     "lines",
     [
-        [*TOPOLOGY, RECORD := "(Worker_TP0 pid=9) ERROR 08-11 12:00:00 [a.py:1] x"],
+        [*TOPOLOGY, RECORD],
         [*SMI, RECORD],
         [*MARKDOWN, RECORD],
         [*UUIDS, RECORD],
@@ -211,6 +214,39 @@ SAME = ["(Worker_TP0 pid=9) INFO 08-11 12:00:00 [a.py:1] " + "y" * 60] * 3
     ids=["topology", "smi", "markdown", "uuids", "code", "pods", "prints", "same", "usage", "access", "pydantic"],
 )
 def test_lines_of_one_length_when_they_are_no_wrapped_ones_then_unchanged(lines):
+    assert repaired(lines) == lines
+
+
+def test_exception_when_just_as_long_as_the_terminal_is_wide_then_its_field_is_not_joined():
+    error = "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig"
+    assert len(error) == 80
+    log = [*LOG, error, "  Value error, Unknown quantization method: fp9 [type=value_error]"]
+    assert repaired(cut(log, 80)) == log
+
+
+def test_exception_when_cut_within_its_name_then_joined():
+    log = [*LOG, f"{'x' * 60}.module.SafetensorError: Error while deserializing header: incomplete metadata"]
+    assert repaired(cut(log, 80)) == log
+
+
+def test_message_when_its_lines_were_wrapped_then_still_of_its_exception():
+    long = "  Value error, Failed to import Ray: No module named 'ray'. Please install Ray. [type=value_error, input=x]"
+    log = [
+        *LOG,
+        "pydantic_core.ValidationError: 1 validation error for ParallelConfig",
+        long,
+        "    For further information",
+    ]
+    result = repair(list(enumerate(cut(log, 80), 1)))
+    lines = [parse_line("f", number, text) for number, text in result.lines]
+    assert find_exceptions(lines)[-1].message.split("\n")[1:] == [long.strip(), "For further information"]
+
+
+def test_prints_when_the_same_again_and_again_then_no_sign_of_wrapping():
+    request = "'[Errno -3] Temporary failure in name resolution' thrown while requesting HEAD https://huggingface.co/api/models"
+    lines = [RECORD, f"{RECORD} {'y ' * 99}z"]
+    for n in range(5):
+        lines += [request, f"Retrying in {n}s [Retry {n}/5]."]
     assert repaired(lines) == lines
 
 
