@@ -58,6 +58,7 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(default=30.0, gt=0)
     progress_bytes: int = Field(default=8 << 20, ge=0)
     stop_seconds: float = Field(default=20.0, ge=0)
+    catch_up_hours: float = Field(default=24.0, ge=0)
     workspace_port: int = 8031
     log_level: str = "INFO"
     log_format: Literal["json", "text"] = "json"

@@ -127,6 +127,7 @@ class Workers:
         for _, thread in self._consumer.worker_threads:
             if thread.is_alive():
                 thread.join(1)
+        self._huey.storage.close()
         return idle
 
     def _wait_idle(self, seconds: float) -> bool:
@@ -234,7 +235,8 @@ def open_queue(url: str) -> Huey:
     if scheme.startswith("postgres"):
         from huey.api import PostgresHuey  # noqa: PLC0415
 
-        return PostgresHuey("k3triage", dsn=url, **common)
+        # Waiting for notifications, huey would leave one connection a worker open for good.
+        return PostgresHuey("k3triage", dsn=url, blocking=False, **common)
     raise UsageError(
         f"K3TRIAGE_QUEUE_URL {scheme}:// is not known; use memory://, sqlite:///, redis:// or postgresql://"
     )

@@ -1,10 +1,11 @@
-"""PostgreSQL for tests, where it is installed."""
+"""PostgreSQL and Redis for tests, where they are installed."""
 
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from glob import glob
 from pathlib import Path
@@ -29,9 +30,7 @@ def postgres_url() -> Iterator[str]:
     if os.geteuid() == 0:
         shutil.chown(base, "postgres")
         as_user = ["runuser", "-u", "postgres", "--"]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _free_port()
 
     def run(*command: object) -> None:
         quiet = subprocess.DEVNULL
@@ -46,6 +45,39 @@ def postgres_url() -> Iterator[str]:
     finally:
         run(*control, "-m", "immediate", "stop")
         shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A throw-away Redis on loopback, or the one of K3TRIAGE_TEST_REDIS."""
+    given = os.environ.get("K3TRIAGE_TEST_REDIS")
+    if given:
+        yield given
+        return
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("Redis is not installed")
+    port = _free_port()
+    server = subprocess.Popen(
+        [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", tempfile.gettempdir()],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        while server.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def new_database(base: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from bot.lease import Lease
 from bot.rendering.message import OutgoingFile, OutgoingMessage
-from bot.slackio.client import SlackGateway, SlackMessageGone
+from bot.slackio.client import SlackError, SlackGateway, SlackMessageGone
 from bot.store import Incident, ReplyStore
 
 log = logging.getLogger(__name__)
@@ -87,11 +87,27 @@ class Replies:
         if known is not None and known.ts is not None:
             return False
         lease.check()
-        if known is None:
-            self._store.begin(key, incident.id, incident.channel, incident.thread_ts, self._clock())
-        self._gateway.upload(incident.channel, incident.thread_ts, file)
+        file_id = known.digest if known is not None else None
+        try:
+            if file_id is None or known is None or known.channel != incident.channel:
+                file_id = self._hand_over(key, incident, file)
+                self._share(incident, file, file_id)
+            else:  # a crash, before it was shared or after
+                self._share(incident, file, file_id, again=True)
+        except SlackError as error:
+            if str(error) != "file_not_found":  # what is never shared does not wait at Slack for ever
+                raise
+            self._share(incident, file, self._hand_over(key, incident, file))
         self._store.posted(key, _FILE, "")
         return True
+
+    def _hand_over(self, key: str, incident: Incident, file: OutgoingFile) -> str:
+        file_id = self._gateway.upload(file)
+        self._store.begin(key, incident.id, incident.channel, incident.thread_ts, self._clock(), digest=file_id)
+        return file_id
+
+    def _share(self, incident: Incident, file: OutgoingFile, file_id: str, *, again: bool = False) -> None:
+        self._gateway.share(incident.channel, incident.thread_ts, file_id, file.title, again=again)
 
     def posted(self, incident: Incident, purpose: str) -> str | None:
         """The timestamp of a reply that was posted."""

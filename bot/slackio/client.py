@@ -180,19 +180,23 @@ class SlackGateway:
         with self._lock:
             return self._direct.get(user)
 
-    def upload(self, channel: str, thread_ts: str | None, file: OutgoingFile) -> None:
-        """Upload a file into a thread."""
-        place = self._place(channel)
-        file_id = self._try(lambda: self._send_bytes(file))
+    def upload(self, file: OutgoingFile) -> str:
+        """Hand a file to Slack and return its id; nobody sees it until it is shared."""
+        return self._try(lambda: self._send_bytes(file))
 
-        def share() -> str:
+    def share(self, channel: str, thread_ts: str | None, file_id: str, title: str, *, again: bool = False) -> None:
+        """Show an uploaded file in a thread. `again`: it may have been shared before, so that is looked for first."""
+        place = self._place(channel)
+
+        def send() -> str:
             self._pace.wait(place)
             self.client.files_completeUploadExternal(
-                files=[{"id": file_id, "title": file.title}], channel_id=place, thread_ts=thread_ts
+                files=[{"id": file_id, "title": title}], channel_id=place, thread_ts=thread_ts
             )
             return file_id
 
-        self._try(share, found=lambda: file_id if self._is_shared(file_id, place) else None)
+        if not (again and self._is_shared(file_id, place)):
+            self._try(send, found=lambda: file_id if self._is_shared(file_id, place) else None)
 
     def _send_bytes(self, file: OutgoingFile) -> str:
         length = len(file.content)
@@ -212,7 +216,12 @@ class SlackGateway:
 
     def _is_shared(self, file_id: str, channel: str) -> bool:
         self._sleep(_LAG)
-        shares = (self._try(lambda: self.client.files_info(file=file_id))["file"] or {}).get("shares") or {}
+        try:
+            shares = (self._try(lambda: self.client.files_info(file=file_id))["file"] or {}).get("shares") or {}
+        except SlackError as error:
+            if str(error) != "file_not_found":
+                raise
+            return False  # handed over, never shared
         return any(channel in places for places in shares.values() if isinstance(places, Mapping))
 
     def _try(
@@ -250,31 +259,39 @@ class SlackGateway:
                 return result
         raise SlackRetryLater("busy")
 
-    def _found(self, channel: str, thread_ts: str | None, key: str) -> Iterator[str]:
+    def messages(
+        self, channel: str, thread_ts: str | None = None, *, oldest: str = "0", pages: int = _PAGES
+    ) -> Iterator[dict[str, Any]]:
+        """Messages of a channel, newest first, or of a thread, its root and then oldest first, as Slack tells them.
+
+        Only what is newer than `oldest`, a ts (the root of a thread comes whatever its age); up to 200 a page.
+        """
         cursor = ""
-        for _ in range(_PAGES if thread_ts else _CHANNEL_PAGES):
-            try:
-                answer = self._try(lambda cursor=cursor: self._page(channel, thread_ts, cursor))  # type: ignore[misc]
-            except SlackCannotPost as error:
-                if str(error) == "thread_not_found":
-                    return
-                raise
-            for message in answer.get("messages") or []:
-                metadata = message.get("metadata") or {}
-                payload = metadata.get("event_payload") or {}
-                if metadata.get("event_type") == EVENT_TYPE and payload.get("key") == key:
-                    yield str(message["ts"])
+        for _ in range(pages):
+            answer = self._try(lambda cursor=cursor: self._page(channel, thread_ts, oldest, cursor))  # type: ignore[misc]
+            yield from answer.get("messages") or []
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
             if not cursor:
                 return
 
-    def _page(self, channel: str, thread_ts: str | None, cursor: str) -> Any:
-        more: dict[str, Any] = {"cursor": cursor} if cursor else {}
+    def _found(self, channel: str, thread_ts: str | None, key: str) -> Iterator[str]:
+        try:
+            for message in self.messages(channel, thread_ts, pages=_PAGES if thread_ts else _CHANNEL_PAGES):
+                metadata = message.get("metadata") or {}
+                payload = metadata.get("event_payload") or {}
+                if metadata.get("event_type") == EVENT_TYPE and payload.get("key") == key:
+                    yield str(message["ts"])
+        except SlackCannotPost as error:
+            if str(error) != "thread_not_found":
+                raise
+
+    def _page(self, channel: str, thread_ts: str | None, oldest: str, cursor: str) -> Any:
+        more: dict[str, Any] = {"oldest": oldest, "include_all_metadata": True, "limit": 200}
+        if cursor:
+            more["cursor"] = cursor
         if thread_ts is None:
-            return self.client.conversations_history(channel=channel, include_all_metadata=True, limit=200, **more)
-        return self.client.conversations_replies(
-            channel=channel, ts=thread_ts, include_all_metadata=True, limit=200, **more
-        )
+            return self.client.conversations_history(channel=channel, **more)
+        return self.client.conversations_replies(channel=channel, ts=thread_ts, **more)
 
     def _only_one(self, user: str, thread_ts: str | None, key: str, ts: str) -> str:
         """The ts that stays, where one could not look before posting whether it had been posted already."""

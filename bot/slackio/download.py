@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from slack_sdk import WebClient
 
-from bot.bundles._limits import Unread, size_text
+from bot.bundles import Unread, size_text
 from bot.slackio.errors import SlackRetryLater, retry_after_of
 from bot.slackio.web import web
 

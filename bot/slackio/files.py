@@ -10,12 +10,7 @@ from typing import Any
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.bundles import Limits
-from bot.bundles._archives import Unpacker
-from bot.bundles._kinds import SNIFF, is_zip
-from bot.bundles._limits import Unread, size_text
-from bot.bundles._names import display_name
-from bot.bundles._streams import Stream, part_of
+from bot.bundles import SNIFF, Limits, Stream, Unpacker, Unread, display_name, is_zip, part_of, size_text
 from bot.slackio.download import Broken, Download, Hosts, NotReady, later
 from bot.slackio.errors import TROUBLE, SlackError, SlackRetryLater, code_of, judged
 from bot.slackio.reasons import coded

@@ -6,8 +6,7 @@ import os
 import tempfile
 from types import TracebackType
 
-from bot.bundles._limits import Unread
-from bot.bundles._streams import UNIT, Stream
+from bot.bundles import UNIT, Stream, Unread
 
 
 class Spool:

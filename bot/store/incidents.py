@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from bot.evidence import Evidence
 from bot.store.database import Database
@@ -43,6 +43,10 @@ class Incident:
     def lane(self) -> str:
         """The lane of the inbox that holds its work."""
         return lane_of(self.channel, self.thread_ts)
+
+
+def _is_ts(value: str | None) -> bool:
+    return value is not None and value[:1].isdigit()
 
 
 def lane_of(channel: str, thread_ts: str) -> str:
@@ -102,6 +106,25 @@ class IncidentStore:
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(incidents.c.updated_at.desc()).limit(limit)).all()
         return [_incident(row) for row in rows]
+
+    def channels(self) -> list[str]:
+        """Where incidents are."""
+        with self._database.read() as connection:
+            return list(connection.execute(select(incidents.c.channel).distinct()).scalars())
+
+    def threads(self, channel: str, since: float, limit: int) -> dict[str, float]:
+        """The threads of a channel's incidents that something happened in since then, and since when each is one."""
+        first = select(func.min(evidence.c.message_ts)).where(evidence.c.incident == incidents.c.id).scalar_subquery()
+        query = select(incidents.c.thread_ts, incidents.c.created_at, first.label("first"))
+        query = query.where(incidents.c.channel == channel, incidents.c.updated_at >= since)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(incidents.c.updated_at.desc()).limit(limit)).all()
+        # What was typed has no message: until its thread is opened, its place in both columns is held by a name.
+        return {
+            row.thread_ts: min(row.created_at, float(row.first) if _is_ts(row.first) else row.created_at)
+            for row in rows
+            if _is_ts(row.thread_ts)
+        }
 
     def change(self, incident: str, now: float, **values: Any) -> None:
         """Set columns; sets and sequences become JSON."""

@@ -35,10 +35,12 @@ class ReplyStore:
             row = connection.execute(select(replies).where(replies.c.key == key)).first()
         return Reply(**row._mapping) if row is not None else None
 
-    def begin(self, key: str, incident: str, channel: str, thread_ts: str | None, now: float) -> None:
-        """Note that it is about to be posted, for the first time or anew."""
+    def begin(
+        self, key: str, incident: str, channel: str, thread_ts: str | None, now: float, *, digest: str | None = None
+    ) -> None:
+        """Note that it is about to be posted, for the first time or anew; of a file, `digest` is its id at Slack."""
         with self._database.write() as connection:
-            place = {"channel": channel, "thread_ts": thread_ts, "ts": None, "digest": None, "tried_at": now}
+            place = {"channel": channel, "thread_ts": thread_ts, "ts": None, "digest": digest, "tried_at": now}
             statement = self._database.insert(replies).values(key=key, incident=incident, **place)
             connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_=place))
 

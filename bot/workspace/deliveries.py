@@ -88,6 +88,9 @@ class Dispatcher:
         """Take a delivery in; it leaves at the next tick."""
         with self._lock:
             delivery = self._add(Delivery(kind, payload, self._clock.now(), when_done=when_done))
+            if kind == "events_api" and self._faults.take("events", "give_up"):
+                self._open.remove(delivery)
+                delivery.finish("not_connected")
             if kind == "events_api" and self._faults.take("events", "deliver_twice"):
                 self._add(Delivery(kind, payload, self._clock.now(), retry_num=1, retry_reason="timeout"))
         self.wake()

@@ -66,6 +66,10 @@ class Faults:
         """Deliver the next events a second time at once, though they were or will be acknowledged."""
         self._order("deliver_twice", "events", times)
 
+    def give_up(self, times: int = 1) -> None:
+        """Never deliver the next events, as after the last redelivery came to nothing."""
+        self._order("give_up", "events", times)
+
     def login_page(self, times: int = 1) -> None:
         """Answer file downloads with 200 and Slack's HTML login page, as for a token without files:read."""
         self._order("login_page", "files.download", times)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.app import open_library
 from bot.config import Settings
-from bot.run import open_library
 from kb.library import Library
-from tests.databases import postgres_url
+from tests.databases import postgres_url, redis_url
 from tests.e2e.world import World, world
 
-__all__ = ["postgres_url"]
+__all__ = ["postgres_url", "redis_url"]
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,9 @@ from typing import Any
 
 from sqlalchemy import text
 
+from bot.app import Bot, Slack
 from bot.config import Settings
 from bot.logs import JsonFormatter
-from bot.run import Bot, Slack
 from bot.store.schema import metadata
 from bot.workspace.model import Message
 from bot.workspace.reading import Shown

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.app import open_library
 from bot.config import Settings
-from bot.run import open_library
 from tests.e2e.world import World, world
 
 

@@ -212,7 +212,7 @@ def test_ephemeral_when_its_answer_is_lost_then_it_is_not_sent_again(gateway, ro
 
 
 def test_upload_when_all_is_well_then_it_is_in_the_thread(gateway, root, replies, workspace):
-    gateway.upload(root.channel, root.ts, OutgoingFile("report.md", "Report", b"# hi"))
+    gateway.share(root.channel, root.ts, gateway.upload(OutgoingFile("report.md", "Report", b"# hi")), "Report")
     assert [one.files for one in replies()] == [("report.md",)]
     assert workspace.files_of(replies()[0].message)[0].content == b"# hi"
 
@@ -221,7 +221,14 @@ def test_upload_when_all_is_well_then_it_is_in_the_thread(gateway, root, replies
 @pytest.mark.parametrize("fault", ["lose_answer", "lose_request", "fail"])
 def test_upload_when_a_step_goes_wrong_then_one_file(gateway, root, replies, workspace, step, fault):
     getattr(workspace.faults, fault)(step)
-    gateway.upload(root.channel, root.ts, OutgoingFile("report.md", "Report", b"# hi"))
+    gateway.share(root.channel, root.ts, gateway.upload(OutgoingFile("report.md", "Report", b"# hi")), "Report")
+    assert [one.files for one in replies()] == [("report.md",)]
+
+
+def test_share_when_it_may_have_been_done_before_then_one_file(gateway, root, replies):
+    file_id = gateway.upload(OutgoingFile("report.md", "Report", b"# hi"))
+    for _ in range(2):
+        gateway.share(root.channel, root.ts, file_id, "Report", again=True)
     assert [one.files for one in replies()] == [("report.md",)]
 
 

@@ -122,6 +122,8 @@ def _inline(workspace: Workspace, text: str) -> Markup:
 
 def _token(workspace: Workspace, token: str) -> Markup:
     shown = plain(workspace, token)
+    if token.startswith("<!date^"):
+        return Markup("<time>{}</time>").format(shown)
     if token[1] in "@#!":
         return Markup('<span class="mention">{}</span>').format(shown)
     return _link(plain(workspace, token[1:-1].partition("|")[0]), shown)
