@@ -7,17 +7,17 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import platformdirs
 from slack_bolt import App
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot.cachedir import cache_directory
 from bot.config import Settings
+from bot.doctor import unreachable
 from bot.errors import UsageError
 from bot.health import HttpServer, Metrics, create_app
 from bot.inbox import Inbox
@@ -36,12 +36,15 @@ from bot.service.work import Service
 from bot.signed import slack_route
 from bot.slackio.client import SlackGateway
 from bot.socket_mode import Socket
-from bot.store import Database, IncidentStore, ReplyStore
+from bot.store import ChannelStore, Database, IncidentStore, ReplyStore
 from bot.worker import Workers
 from handlers import register
 from kb.library import Library
 
 log = logging.getLogger(__name__)
+
+_PATIENCE = 30
+"""Seconds to wait for an answer of Slack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,10 @@ class Bot:
         self.inbox = Inbox(self.database, lease_seconds=settings.lease_seconds)
         self._gone: str | None = None
         # The gateway tries again itself: the SDK would post a second time when the answer to a post is lost.
-        client = WebClient(token=slack.bot_token, base_url=slack.api_url, timeout=30, retry_handlers=[])
+        client = WebClient(token=slack.bot_token, base_url=slack.api_url, timeout=_PATIENCE, retry_handlers=[])
         self._identity = who_are_we(client)
         store, reply_store = IncidentStore(self.database), ReplyStore(self.database)
+        heard = ChannelStore(self.database)
         gateway = SlackGateway(client)
         access = Access(
             teams=settings.teams,
@@ -124,6 +128,7 @@ class Bot:
             database=self.database,
             inbox=self.inbox,
             incidents=store,
+            heard=heard,
             access=access,
             redactors=redactors,
             bot_user=bot_user,
@@ -144,6 +149,7 @@ class Bot:
         self._missed = Missed(
             database=self.database,
             store=store,
+            heard=heard,
             gateway=gateway,
             intake=self.intake,
             team=str(self._identity.get("team_id") or ""),
@@ -230,7 +236,7 @@ class Bot:
 def _reader_spec(settings: Settings, slack: Slack) -> ReaderSpec:
     return ReaderSpec(
         kb=settings.kb,
-        cache=_cache(),
+        cache=cache_directory(),
         api_url=slack.api_url,
         token=slack.bot_token,
         max_bytes=settings.max_file_bytes,
@@ -238,13 +244,9 @@ def _reader_spec(settings: Settings, slack: Slack) -> ReaderSpec:
     )
 
 
-def _cache() -> Path:
-    return Path(platformdirs.user_cache_dir("k3triage"))
-
-
 def open_library(settings: Settings) -> Library:
     """The knowledge base of the settings."""
-    library = Library.open(list(settings.kb), _cache())
+    library = Library.open(list(settings.kb), cache_directory())
     for problem in library.problems:
         log.warning("an entry is left out", extra={"problem": problem})
     return library
@@ -252,7 +254,7 @@ def open_library(settings: Settings) -> Library:
 
 def who_are_we(client: WebClient, attempts: int = 5) -> dict[str, Any]:
     """auth.test. Raises UsageError where Slack refuses the token, or does not answer."""
-    error: Exception | None = None
+    why = ""
     for attempt in range(attempts):
         try:
             return dict(client.auth_test().data)  # type: ignore[arg-type]
@@ -262,11 +264,11 @@ def who_are_we(client: WebClient, attempts: int = 5) -> dict[str, Any]:
                 raise UsageError(
                     f"Slack refuses SLACK_BOT_TOKEN ({code}); copy it anew from OAuth & Permissions of the app"
                 ) from None
-            error = refused
-        except OSError as unreachable:
-            error = unreachable
+            why = f"it answers {code!r}" if code else "it answers with an error"
+        except OSError as error:
+            why = unreachable(error, _PATIENCE)
         time.sleep(min(2.0**attempt, 10))
-    raise UsageError(f"Slack cannot be reached ({type(error).__name__}); check the network, a proxy and its settings")
+    raise UsageError(f"Slack cannot be reached ({why}); check the network; where a proxy leads out, set HTTPS_PROXY")
 
 
 def _group(client: WebClient, group: str | None) -> list[str]:

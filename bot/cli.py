@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import locale
 import os
 import sys
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from bot.config import Settings
@@ -18,12 +23,69 @@ if TYPE_CHECKING:
 
 EXIT_CODES = (
     "Exit codes: 0 a known failure was found; 3 a failure that no entry explains; 4 nothing here looks like a failure"
-    " of serving; 1 something could not be read or written; 2 the command was not understood. With --each"
-    " the lowest of 0, 3, 4 counts."
+    " of serving; 1 nothing could be read, or a path does not exist; 2 the command was not understood. What was not"
+    " read beside what was is named in the report. With --each the lowest of 0, 3, 4 counts."
 )
+
+
+class _Command(TyperCommand):
+    """A command whose help and errors speak to people: no types of Python."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments. Raises BadParameter."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
+class _Root(TyperGroup):
+    """The whole command: what goes wrong with its output ends it in one line, or quietly."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the arguments, which prints help and version. Raises Exit."""
+        with _printing():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Raises Exit."""
+        with _printing():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _printing() -> Iterator[None]:
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        _to_nowhere()
+        raise typer.Exit(0) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        _to_nowhere()
+        typer.echo(f"k3triage: cannot write: {error.strerror}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _to_nowhere() -> None:
+    """Let what is still to be printed go nowhere: the interpreter tries once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 
 app = typer.Typer(
     name="k3triage",
+    cls=_Root,
     help="Finds the failing layer and the root cause in Kimi K3 / vLLM logs, with the lines that prove it.",
     no_args_is_help=True,
     add_completion=True,
@@ -56,14 +118,17 @@ KbOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--kb",
+        metavar="DIR",
         envvar="K3TRIAGE_KB",
-        help="Directory of private entries laid over the built-in ones; may be repeated (in the variable: by blanks).",
+        help="Directory of your own entries, laid over the built-in ones. May be given more than once; in the variable"
+        " directories are parted by blanks.",
     ),
 ]
 LangOption = Annotated[
     LanguageChoice,
     typer.Option("--lang", help="Language of the answer; auto: that of the words around the log, else the locale's."),
 ]
+KbLangOption = Annotated[LanguageChoice, typer.Option("--lang", help="Language of the texts; auto: the locale's.")]
 
 
 def _version(value: bool) -> None:
@@ -83,12 +148,12 @@ def _root(
     pass
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(cls=_Command, epilog=EXIT_CODES)
 def diagnose(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH …|-]", help="Logs, directories and bundles (zip, tar, gz, xz, zst, bz2); - is stdin."
+            metavar="PATH", help="Logs, directories and bundles (zip, tar, gz, xz, zst, bz2); - is standard input."
         ),
     ] = None,
     lang: LangOption = LanguageChoice.auto,
@@ -96,10 +161,15 @@ def diagnose(
     each: Annotated[bool, typer.Option("--each", help="One report per path, instead of one for all together.")] = False,
     kb: KbOption = None,
 ) -> None:
-    """Diagnose logs: the failing layer, the root cause with its lines, checks and recovery."""
+    """Diagnose logs: the failing layer and the root cause.
+
+    With the lines that prove it, checks and recovery steps. Without a path standard input is read.
+    """
     from bot.diagnose import run_diagnose  # noqa: PLC0415
 
     given = list(paths or [])
+    if "" in given:
+        _fail("a path is empty; is a variable not set?", code=2)
     if not given:
         if sys.stdin.isatty():
             from bot.catalogue import say  # noqa: PLC0415
@@ -118,7 +188,7 @@ def diagnose(
     )
 
 
-@app.command()
+@app.command(cls=_Command)
 def schema() -> None:
     """Print the JSON Schema of the report."""
     import json  # noqa: PLC0415
@@ -128,9 +198,13 @@ def schema() -> None:
     typer.echo(json.dumps(Report.model_json_schema(by_alias=True), indent=2, ensure_ascii=False))
 
 
-@app.command()
+@app.command(cls=_Command)
 def run() -> None:
-    """Start the Slack bot; without SLACK_BOT_TOKEN with a workspace of its own, on this machine only."""
+    """Start the Slack bot, or without tokens a local workspace.
+
+    The local workspace is a page in the browser, open to this machine only, with the bot in it; it is what runs as long
+    as SLACK_BOT_TOKEN is not set.
+    """
     from bot.logs import configure  # noqa: PLC0415
     from bot.run import run as run_bot  # noqa: PLC0415
 
@@ -139,27 +213,35 @@ def run() -> None:
     run_bot(settings, typer.echo)
 
 
-@app.command()
+@app.command(cls=_Command)
 def doctor() -> None:
-    """Check tokens, scopes, socket, database and knowledge base; say what is missing and how to mend it."""
+    """Check the set-up of the bot, and say how to mend it.
+
+    Database, knowledge base, both tokens, scopes, socket and port: one line each.
+    """
     from bot.doctor import examine  # noqa: PLC0415
 
     bad = 0
     for finding in examine(_settings()):
-        typer.echo(f"{'ok  ' if finding.good else 'BAD '} {finding.what}")
+        typer.echo(f"{'ok ' if finding.good else 'BAD'}  {finding.what}")
         if not finding.good:
             bad += 1
-            typer.echo(f"     → {finding.cure}")
+            if finding.cure:
+                typer.echo(f"     → {finding.cure}")
     raise typer.Exit(1 if bad else 0)
 
 
-@app.command()
+@app.command(cls=_Command)
 def purge(
     days: Annotated[
-        float | None, typer.Option("--days", min=0, help="Age in days; default: K3TRIAGE_RETENTION_DAYS (90).")
+        float | None,
+        typer.Option("--days", metavar="DAYS", min=0, help="Age in days; default: K3TRIAGE_RETENTION_DAYS (90)."),
     ] = None,
 ) -> None:
-    """Forget incidents and their evidence that nobody has touched for so many days."""
+    """Forget incidents older than the retention.
+
+    With their evidence: incidents that nobody has touched for so many days.
+    """
     import time  # noqa: PLC0415
 
     from bot.inbox import Inbox  # noqa: PLC0415
@@ -177,21 +259,19 @@ def purge(
 def _settings() -> Settings:
     from pydantic import ValidationError  # noqa: PLC0415
 
-    from bot.config import Settings  # noqa: PLC0415
+    from bot.config import Settings, settings_problems  # noqa: PLC0415
     from bot.errors import UsageError  # noqa: PLC0415
 
     try:
         return Settings()
     except ValidationError as error:
-        first = error.errors()[0]
-        name = "_".join(str(part) for part in first["loc"])
-        raise UsageError(f"setting {name}: {first['msg']}; see deploy/.env.example") from None
+        raise UsageError(f"{settings_problems(error)}; deploy/.env.example explains all settings") from None
 
 
-@kb_app.command("list")
+@kb_app.command("list", cls=_Command)
 def kb_list(
-    layer: Annotated[str | None, typer.Option("--layer", help="Only entries of this layer.")] = None,
-    lang: LangOption = LanguageChoice.auto,
+    layer: Annotated[str | None, typer.Option("--layer", metavar="LAYER", help="Only entries of this layer.")] = None,
+    lang: KbLangOption = LanguageChoice.auto,
     kb: KbOption = None,
 ) -> None:
     """List the entries: layer, id and title."""
@@ -200,10 +280,10 @@ def kb_list(
     knowledge.print_list(_library(kb), layer, _language(lang))
 
 
-@kb_app.command("show")
+@kb_app.command("show", cls=_Command)
 def kb_show(
     entry: Annotated[str, typer.Argument(metavar="ID", help="Id of an entry.")],
-    lang: LangOption = LanguageChoice.auto,
+    lang: KbLangOption = LanguageChoice.auto,
     kb: KbOption = None,
 ) -> None:
     """Show one entry in full."""
@@ -212,10 +292,10 @@ def kb_show(
     knowledge.print_entry(_library(kb), entry, _language(lang))
 
 
-@kb_app.command("search", context_settings={"ignore_unknown_options": True})
+@kb_app.command("search", cls=_Command, context_settings={"ignore_unknown_options": True})
 def kb_search(
     words: Annotated[list[str], typer.Argument(metavar="WORDS", help="Words in any of the languages.")],
-    lang: LangOption = LanguageChoice.auto,
+    lang: KbLangOption = LanguageChoice.auto,
     kb: KbOption = None,
 ) -> None:
     """Search titles and symptoms."""
@@ -224,7 +304,7 @@ def kb_search(
     knowledge.print_search(_library(kb), " ".join(words), _language(lang))
 
 
-@kb_app.command("stats")
+@kb_app.command("stats", cls=_Command)
 def kb_stats(kb: KbOption = None) -> None:
     """Count entries per layer, kind and confidence."""
     from bot import knowledge  # noqa: PLC0415
@@ -232,23 +312,34 @@ def kb_stats(kb: KbOption = None) -> None:
     knowledge.print_stats(_library(kb))
 
 
-@kb_app.command("lint")
+@kb_app.command("lint", cls=_Command)
 def kb_lint(
-    only: Annotated[str | None, typer.Option("--only", help="Report only on this layer or entry.")] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="LAYER|ID", help="Report only on this layer or entry.")
+    ] = None,
     kb: KbOption = None,
 ) -> None:
-    """Refuse what is wrong with entries: format, languages, patterns, edges, logs and verdicts."""
+    """Say what is wrong with entries.
+
+    Format, languages, patterns, facts, edges, logs, and whether each entry is the answer to its own logs.
+    """
     from bot import knowledge  # noqa: PLC0415
 
     raise typer.Exit(knowledge.print_lint(list(kb or []), only))
 
 
-@kb_app.command("new")
+@kb_app.command("new", cls=_Command)
 def kb_new(
     layer: Annotated[str, typer.Argument(metavar="LAYER", help="Layer of the new entry.")],
     entry: Annotated[str, typer.Argument(metavar="ID", help="Id of the new entry: lower case, hyphens.")],
     to: Annotated[
-        Path | None, typer.Option("--to", help="Directory of entries; default: the first --kb directory.")
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="DIR",
+            help="Directory of your own entries, made if need be; else the first one of --kb or K3TRIAGE_KB."
+            " In a checkout `--to kb/entries` adds to the built-in ones.",
+        ),
     ] = None,
     kb: KbOption = None,
 ) -> None:
@@ -260,11 +351,12 @@ def kb_new(
 
 def _library(directories: list[Path] | None) -> Library:
     from bot.cachedir import cache_directory  # noqa: PLC0415
+    from bot.rendering.literal import literal_line  # noqa: PLC0415
     from kb.library import Library  # noqa: PLC0415
 
     library = Library.open(directories or [], cache_directory())
     for problem in library.problems:
-        typer.echo(f"k3triage: left out: {problem}", err=True)
+        typer.echo(f"k3triage: {literal_line(problem)}", err=True)
     return library
 
 
@@ -289,19 +381,33 @@ def _fail(text: str, code: int = 1) -> None:
     raise typer.Exit(code)
 
 
+def _streams() -> bool:
+    """Make the standard streams fit for use; False where there is nowhere to print to."""
+    if sys.stdin is None:  # closed by `<&-`
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - for as long as the process runs
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        print("k3triage: standard output is closed", file=sys.stderr)
+        return False
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what cannot be printed here is printed as its code
+    return True
+
+
 def main() -> None:
     """Entry point of the command."""
     from bot.errors import BotError  # noqa: PLC0415
+    from bot.rendering.literal import literal  # noqa: PLC0415
     from kb.errors import KbError  # noqa: PLC0415
 
+    if not _streams():
+        sys.exit(1)
     try:
         app()
     except (BotError, KbError) as error:
-        typer.echo(f"k3triage: {error}", err=True)
+        typer.echo(f"k3triage: {literal(str(error))}", err=True)
         sys.exit(1)
-    except BrokenPipeError:
-        # The reader of our output went away, as `| head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)

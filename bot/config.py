@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from kb.entry import Language
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 GIB = 1 << 30
 
@@ -60,7 +64,7 @@ class Settings(BaseSettings):
     stop_seconds: float = Field(default=20.0, ge=0)
     catch_up_hours: float = Field(default=24.0, ge=0)
     workspace_port: int = 8031
-    log_level: str = "INFO"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
     log_format: Literal["json", "text"] = "json"
 
     @field_validator("teams", "channels", "leads", mode="before")
@@ -73,10 +77,32 @@ class Settings(BaseSettings):
     def _paths(cls, value: Any) -> Any:
         return tuple(value.split()) if isinstance(value, str) else value
 
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _capitals(cls, value: Any) -> Any:
+        return value.upper() if isinstance(value, str) else value
+
     @field_validator("slack_api_url")
     @classmethod
     def _slash(cls, value: str) -> str:
+        if not re.match(r"https?://[^/\s]", value):
+            raise ValueError("it must begin with https:// and a host")
         return value.rstrip("/") + "/"
+
+    @field_validator("queue_url")
+    @classmethod
+    def _queue(cls, value: str) -> str:
+        if not re.match(r"(?:memory|sqlite|rediss?|postgres\w*)://", value):
+            raise ValueError("it must begin with memory://, sqlite:///, redis:// or postgresql://")
+        return value
+
+    @field_validator("slack_bot_token", "slack_app_token")
+    @classmethod
+    def _token(cls, value: SecretStr | None) -> SecretStr | None:
+        text = value.get_secret_value() if value is not None else ""
+        if not (text.isascii() and text.isprintable()):
+            raise ValueError("it holds characters that no token has; copy it anew")
+        return value
 
     @property
     def database(self) -> str:
@@ -97,3 +123,28 @@ class Settings(BaseSettings):
     def signing_secret(self) -> str | None:
         """The signing secret itself."""
         return self.slack_signing_secret.get_secret_value() if self.slack_signing_secret else None
+
+
+def settings_problems(error: ValidationError) -> str:
+    """Every setting that is wrong, by its name in the environment, and what it is to be."""
+    return "; ".join(_problem(item) for item in error.errors())
+
+
+_EXPECTED = {
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "literal_error": "one of {expected}",
+    "greater_than_equal": "{ge} or more",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "{le} or less",
+}
+
+
+def _problem(item: ErrorDetails) -> str:
+    field = str(item["loc"][0])
+    name = field if field.isupper() else f"K3TRIAGE_{field.upper()}"
+    wanted = _EXPECTED.get(item["type"])
+    if wanted is None:
+        return f"{name} is refused: {item['msg'].removeprefix('Value error, ')}"
+    return f"{name} is {str(item['input'])!r}; it must be {wanted.format(**item.get('ctx', {})).replace(chr(39), '')}"

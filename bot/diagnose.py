@@ -9,14 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from bot.bundles import Limits, input_size, open_paths
-from bot.redaction import redact_report
+from bot.bundles import Limits, display_name, input_size, open_paths
+from bot.catalogue import say
+from bot.errors import BundleError
+from bot.redaction import redact, redact_report
+from bot.rendering.literal import literal
 from kb.engine import diagnose
 from kb.entry import Language
 from kb.library import Library
 from kb.report import Report
 
 EXIT_OF_OUTCOME = {"matched": 0, "unknown": 3, "unrelated": 4}
+_NOT_READ = 20
+"""Of this many inputs that were not read the names are told."""
 _SHOW_PROGRESS_FROM = 200 << 20
 """Bytes of input from which reading takes about a second."""
 
@@ -30,27 +35,59 @@ def run_diagnose(
     output: Literal["text", "json", "markdown"],
     each: bool,
 ) -> int:
-    """Diagnose the paths and print the reports; returns the exit code. Raises BotError."""
+    """Diagnose the paths and print the reports; returns the exit code.
+
+    Where nothing could be read, standard error says what and why. Raises BotError.
+    """
+    try:
+        open_paths(_inputs(paths), Limits())  # a path that is misspelt ends it before the first report
+    except BundleError as error:
+        raise BundleError(redact(str(error))) from None
     groups = [[path] for path in paths] if each else [list(paths)]
-    outcomes = []
-    for number, group in enumerate(groups):
+    codes = []
+    printed = 0
+    for group in groups:
         report = diagnose_paths(group, library, language, fallback)
-        outcomes.append(report.outcome)
+        given = redact(display_name(group[0])) if each else None
+        read = report.coverage.lines_read > 0
         if output == "json":
-            _print_json(report, group[0] if each else None)
-        elif output == "markdown":
-            _print_markdown(report, library, group[0] if each else None, first=number == 0)
-        else:
-            _print_text(report, library, group[0] if each else None, first=number == 0)
+            _print_json(report, given)  # whoever reads it by program finds what was not read in it
+        elif read and output == "markdown":
+            _print_markdown(report, library, given, first=printed == 0)
+        elif read:
+            _print_text(report, library, given, first=printed == 0)
         sys.stdout.flush()
-    return min(EXIT_OF_OUTCOME[outcome] for outcome in outcomes)
+        printed += read
+        if read:
+            codes.append(EXIT_OF_OUTCOME[report.outcome])
+        else:
+            _say_unread(group, report)
+    if not codes:
+        print(f"k3triage: {say(language or fallback, 'error.no_input')}", file=sys.stderr)
+        return 1
+    return min(codes)
+
+
+def _inputs(paths: Sequence[str]) -> list[Path | Literal["-"]]:
+    return ["-" if path == "-" else Path(path) for path in paths]
+
+
+def _say_unread(paths: Sequence[str], report: Report) -> None:
+    """Name what was given and could not be read, on standard error."""
+    not_read = report.coverage.not_read
+    if not not_read:
+        print(f"k3triage: {redact(' '.join(map(display_name, paths)))} holds no file", file=sys.stderr)
+    for item in not_read[:_NOT_READ]:
+        print(f"k3triage: {literal(item.file)} was not read: {literal(item.reason)}", file=sys.stderr)
+    if len(not_read) > _NOT_READ:
+        print(f"k3triage: … and {len(not_read) - _NOT_READ} more", file=sys.stderr)
 
 
 def diagnose_paths(
     paths: Sequence[str], library: Library, language: Language | None, fallback: Language, limits: Limits | None = None
 ) -> Report:
     """One report on all paths together, without secrets. Raises BundleError for a path that cannot be opened."""
-    inputs: list[Path | Literal["-"]] = ["-" if path == "-" else Path(path) for path in paths]
+    inputs = _inputs(paths)
     with _Progress(input_size(inputs)) as advance:
         sources = open_paths(inputs, limits or Limits(), stdin=sys.stdin.buffer, progress=advance)
         report = diagnose(sources, library, language, fallback)
@@ -70,8 +107,13 @@ def _print_markdown(report: Report, library: Library, path: str | None, *, first
     from bot.rendering.markdown import markdown  # noqa: PLC0415
 
     if path is not None:
-        print(("" if first else "\n---\n\n") + f"<!-- {path} -->\n")
+        print(("" if first else "\n---\n\n") + f"<!-- {_in_comment(path)} -->\n")
     print(markdown(report, library), end="")
+
+
+def _in_comment(text: str) -> str:
+    """The text with a backslash where it would end a comment of HTML."""
+    return text.replace("--", "-\\-").removeprefix(">")
 
 
 def _print_text(report: Report, library: Library, path: str | None, *, first: bool) -> None:

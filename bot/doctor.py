@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
@@ -30,10 +32,14 @@ SCOPES = frozenset(
 )
 """What deploy/slack-manifest.yaml asks for; a test holds the two together."""
 
+_PATIENCE = 10
+"""Seconds to wait for an answer of Slack."""
+_NETWORK = "check the network; where a proxy leads out, set HTTPS_PROXY"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check. `cure` says what to do where it is not good."""
+    """One check. `cure` says what to do where it is not good and `what` does not say so itself."""
 
     good: bool
     what: str
@@ -42,37 +48,54 @@ class Finding:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Run all checks, each on its own: one that fails stops no other."""
-    for check in (_database, _knowledge, _bot_token, _app_token, _http):
-        yield from check(settings)
+    yield from _database(settings)
+    yield from _knowledge(settings)
+    reached = True
+    for finding in _bot_token(settings):
+        reached = reached and finding.cure is not _NETWORK
+        yield finding
+    yield from _app_token(settings, ask=reached)
+    yield from _http(settings)
 
 
 def _database(settings: Settings) -> Iterator[Finding]:
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
     from bot.store import Database  # noqa: PLC0415
     from bot.store.migrate import head  # noqa: PLC0415
 
     try:
         database = Database(settings.database)
-        database.put_setting("doctor", str(time.time()))
-        kind = database.engine.dialect.name
-        database.close()
     except BotError as error:
-        yield Finding(False, "database", str(error))
+        yield Finding(False, str(error))
         return
+    kind = database.engine.dialect.name
+    try:
+        database.put_setting("doctor", str(time.time()))
+    except SQLAlchemyError as error:
+        reason = str(error).splitlines()[0]
+        yield Finding(
+            False, f"the database cannot be written: {reason}", "give the bot's user the right to write it, and room"
+        )
+        return
+    finally:
+        database.close()
     yield Finding(True, f"database: {kind}, can be written, schema {head()}")
 
 
 def _knowledge(settings: Settings) -> Iterator[Finding]:
+    from bot.cachedir import cache_directory  # noqa: PLC0415
     from kb.errors import KbError  # noqa: PLC0415
     from kb.library import Library  # noqa: PLC0415
 
     try:
-        library = Library.open(list(settings.kb))
+        library = Library.open(list(settings.kb), cache_directory())
     except KbError as error:
-        yield Finding(False, "knowledge base", str(error))
+        yield Finding(False, f"knowledge base: {error}")
         return
     yield Finding(True, f"knowledge base: {len(library.rules)} entries")
     for problem in library.problems:
-        yield Finding(False, f"entry left out: {problem}", "run k3triage kb lint")
+        yield Finding(False, problem)
 
 
 def _bot_token(settings: Settings) -> Iterator[Finding]:
@@ -87,19 +110,45 @@ def _bot_token(settings: Settings) -> Iterator[Finding]:
         return
     if not token.startswith("xoxb-"):
         yield Finding(False, "SLACK_BOT_TOKEN does not begin with xoxb-", "copy the Bot User OAuth Token")
-    client = WebClient(token=token, base_url=settings.slack_api_url, timeout=15)
+    client = _client(settings, token)
     try:
         answer = client.auth_test()
     except SlackApiError as error:
         yield Finding(False, f"SLACK_BOT_TOKEN is refused: {_code(error)}", "install the app again and copy its token")
         return
     except OSError as error:
-        yield Finding(False, f"Slack cannot be reached: {type(error).__name__}", "check the network and any proxy")
+        yield Finding(False, f"Slack cannot be reached at {_host(settings)}: {unreachable(error)}", _NETWORK)
         return
     yield Finding(True, f"bot token: {answer.get('user')} in {answer.get('team')}")
     yield from _scopes(answer.headers)
     if settings.lead_group:
         yield _asked("lead group", lambda: client.usergroups_users_list(usergroup=str(settings.lead_group)))
+
+
+def _client(settings: Settings, token: str | None = None) -> WebClient:
+    # No second attempt: whoever waits in front of a terminal can ask again.
+    return WebClient(token=token, base_url=settings.slack_api_url, timeout=_PATIENCE, retry_handlers=[])
+
+
+def _host(settings: Settings) -> str:
+    return urlsplit(settings.slack_api_url).hostname or settings.slack_api_url
+
+
+def unreachable(error: OSError, patience: int = _PATIENCE) -> str:
+    """Why a host cannot be reached, in words."""
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, socket.gaierror):
+        return "its name is not known to the name server"
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        why = getattr(reason, "verify_message", None) or "verification failed"
+        return f"its certificate is not trusted ({why}); a proxy may have put its own in place"
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {patience} seconds"
+    if isinstance(reason, ConnectionRefusedError):
+        return "the connection is refused"
+    if isinstance(reason, OSError):
+        return reason.strerror or str(reason) or type(reason).__name__
+    return str(reason)
 
 
 def _scopes(headers: dict[str, Any]) -> Iterator[Finding]:
@@ -115,24 +164,25 @@ def _scopes(headers: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(True, f"scopes: all {len(SCOPES)}")
 
 
-def _app_token(settings: Settings) -> Iterator[Finding]:
+def _app_token(settings: Settings, *, ask: bool) -> Iterator[Finding]:
     if settings.slack_mode == "http":
         good = settings.signing_secret is not None
         cure = "copy the Signing Secret from Basic Information of the app"
         yield Finding(good, "SLACK_SIGNING_SECRET is set" if good else "SLACK_SIGNING_SECRET is not set", cure)
         return
-    if settings.bot_token is None:
-        return
-    if settings.app_token is None:
+    token = settings.app_token
+    if token is None:
         yield Finding(
             False,
             "SLACK_APP_TOKEN is not set",
             "Basic Information → App-Level Tokens → generate one with connections:write; it begins with xapp-",
         )
         return
-    client = WebClient(base_url=settings.slack_api_url, timeout=15)
-    token = settings.app_token
-    yield _asked("socket", lambda: client.apps_connections_open(app_token=token))
+    if not token.startswith("xapp-"):
+        yield Finding(False, "SLACK_APP_TOKEN does not begin with xapp-", "copy the App-Level Token")
+    if ask:
+        client = _client(settings)
+        yield _asked("socket", lambda: client.apps_connections_open(app_token=token))
 
 
 def _http(settings: Settings) -> Iterator[Finding]:
@@ -142,7 +192,8 @@ def _http(settings: Settings) -> Iterator[Finding]:
             probe.bind((settings.http_host, settings.http_port))
         except OSError as error:
             cure = "the bot may be running already; else set K3TRIAGE_HTTP_PORT to a free one"
-            yield Finding(False, f"port {settings.http_port}: {error.strerror}", cure)
+            where = f"{settings.http_host}:{settings.http_port}"
+            yield Finding(False, f"health and metrics: {where} cannot be used: {error.strerror}", cure)
             return
     yield Finding(True, f"health and metrics: {settings.http_host}:{settings.http_port} is free")
 
@@ -162,7 +213,7 @@ def _asked(what: str, call: Callable[[], Any]) -> Finding:
         code = _code(error)
         return Finding(False, f"{what}: {code}", _CURES.get(code, "see docs/slack-setup.md"))
     except OSError as error:
-        return Finding(False, f"{what}: {type(error).__name__}", "check the network and any proxy")
+        return Finding(False, f"{what}: {unreachable(error)}", _NETWORK)
     return Finding(True, f"{what}: answers")
 
 

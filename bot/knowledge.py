@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 import typer
@@ -14,13 +16,21 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.errors import UsageError
+from bot.rendering.literal import literal_line
+from bot.rendering.titles import title_of
 from kb.entry import LAYERS, Language
 from kb.library import Library, builtin_directory
 from kb.symptoms import rank
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command how to end; Rich would end the process with an error."""
+        raise BrokenPipeError
+
+
 def _console() -> Console:
-    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 120)
+    return _Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 120)
 
 
 def print_list(library: Library, layer: str | None, language: Language) -> None:
@@ -30,7 +40,7 @@ def print_list(library: Library, layer: str | None, language: Language) -> None:
     table = Table("layer", "id", "title", box=None, pad_edge=False)
     for rule in library.rules:
         if layer is None or rule.layer == layer:
-            table.add_row(rule.layer, rule.id, library.entry(rule.id).title.get(language))
+            table.add_row(rule.layer, rule.id, title_of(library, rule.id, language))
     _console().print(table)
 
 
@@ -72,6 +82,7 @@ def print_entry(library: Library, entry_id: str, language: Language) -> None:
 
 def print_search(library: Library, words: str, language: Language) -> None:
     """Print the entries whose titles and symptoms fit the words best. Raises UsageError where none does."""
+    words = words.encode("utf-8", "replace").decode()  # of bytes that are no UTF-8 the shell makes half characters
     found = [match for match in rank(library.database, words) if match.score >= 0.15][:12]
     exact = [rule.id for rule in library.rules if words.strip().lower() in rule.id]
     if not found and not exact:
@@ -79,10 +90,10 @@ def print_search(library: Library, words: str, language: Language) -> None:
     table = Table("fit", "layer", "id", "title", box=None, pad_edge=False)
     for entry_id in exact[:5]:
         if entry_id not in {match.entry for match in found}:
-            table.add_row("id", library.by_id[entry_id].layer, entry_id, library.entry(entry_id).title.get(language))
+            table.add_row("id", library.by_id[entry_id].layer, entry_id, title_of(library, entry_id, language))
     for match in found:
-        entry = library.entry(match.entry)
-        table.add_row(f"{match.score:.2f}", entry.layer, entry.id, entry.title.get(language))
+        layer = library.by_id[match.entry].layer
+        table.add_row(f"{match.score:.2f}", layer, match.entry, title_of(library, match.entry, language))
     _console().print(table)
 
 
@@ -117,7 +128,7 @@ def print_lint(directories: list[Path], only: str | None) -> int:
     count = 0
     for problem in lint(directories, only):
         count += 1
-        typer.echo(str(problem))
+        typer.echo(literal_line(str(problem)))
     if count:
         typer.echo(f"{count} problem{'s' if count > 1 else ''}", err=True)
         return 1
@@ -131,18 +142,34 @@ def make_skeleton(directory: Path | None, layer: str, entry_id: str) -> None:
         raise UsageError(f"there is no layer {layer!r}; the layers are {', '.join(LAYERS)}")
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", entry_id):
         raise UsageError(f"{entry_id!r} is no id; use lower-case letters, digits and single hyphens")
-    base = directory or builtin_directory()
-    folder = base / layer / entry_id
+    if directory is None:
+        raise UsageError("say where the entry goes: --to DIR, a directory of your own entries; it is made if need be")
+    own = directory.resolve() != builtin_directory().resolve()
+    if not own and not _is_checkout():
+        raise UsageError(f"{directory} belongs to the installed package; give --to DIR, a directory of your own")
+    folder = directory / layer / entry_id
     if folder.exists():
         raise UsageError(f"{folder} exists already; choose another id or edit that entry")
-    for kind in ("match", "near_miss"):
-        (folder / kind).mkdir(parents=True)
-    (folder / "entry.yaml").write_text(_TEMPLATE.format(id=entry_id, layer=layer), encoding="utf-8")
+    try:
+        for kind in ("match", "near_miss"):
+            (folder / kind).mkdir(parents=True)
+        text = _TEMPLATE.format(id=entry_id, layer=layer, today=date.today().isoformat())
+        (folder / "entry.yaml").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}") from None
     typer.echo(f"{folder}/entry.yaml: fill it in, put a log into match/ and one into near_miss/,")
-    typer.echo(f"then run: k3triage kb lint --only {entry_id}" + (f" --kb {base}" if directory else ""))
+    typer.echo(
+        "then run: k3triage kb lint " + (f"--kb {shlex.quote(str(directory))} " if own else "") + f"--only {entry_id}"
+    )
+
+
+def _is_checkout() -> bool:
+    """Whether the built-in entries are those of a repository, where they may be added to."""
+    return (builtin_directory().parent.parent / "pyproject.toml").is_file()
 
 
 _TEMPLATE = """\
+# docs/writing-entries.md explains every field.
 id: {id}
 layer: {layer}
 kind: cause                  # cause | consequence | note
@@ -155,18 +182,24 @@ signature:
 explains: []
 title: {{en: "", ko: "", zh: "", ru: ""}}
 cause: {{en: "", ko: "", zh: "", ru: ""}}
-symptoms: {{en: [""], ko: [""], zh: [""], ru: [""]}}
-checklist:
+symptoms:                    # three or more per language, as people say it who do not know the cause
+  en: ["", "", ""]
+  ko: ["", "", ""]
+  zh: ["", "", ""]
+  ru: ["", "", ""]
+checklist:                   # one to five
   - id: first-check
     text: {{en: "", ko: "", zh: "", ru: ""}}
-    command: ""
+    command: ""              # read-only; empty where there is nothing to type
     expect: {{en: "", ko: "", zh: "", ru: ""}}
-recovery:
+    scope: this_node         # this_node | every_node | container | client
+recovery:                    # in order, the safest that works first
   - text: {{en: "", ko: "", zh: "", ru: ""}}
     command: ""
     risk: restart            # safe | restart | reboot | data
+    verify: {{en: "", ko: "", zh: "", ru: ""}}
 avoid: {{en: [""], ko: [""], zh: [""], ru: [""]}}
 sources:
-  - {{title: "", url: "", as_of: 2026-01-01}}
-confidence: medium           # high | medium | low
+  - {{title: "", url: "", as_of: {today}}}      # url may stay empty
+confidence: medium           # high | medium | low; only with high can an answer be certain
 """

@@ -18,7 +18,7 @@ from bot.errors import UsageError
 
 @contextmanager
 def local_workspace(settings: Settings) -> Iterator[tuple[Slack, Settings, str]]:
-    """A workspace on loopback, its address, and settings with a database of its own for as long as it lasts."""
+    """A workspace on loopback, its address, and settings for it: a database for as long as it lasts, and free ports."""
     from bot.workspace.errors import WorkspaceError  # noqa: PLC0415 - not needed with a real workspace
     from bot.workspace.server.running import serve  # noqa: PLC0415
     from bot.workspace.workspace import Workspace  # noqa: PLC0415
@@ -27,21 +27,26 @@ def local_workspace(settings: Settings) -> Iterator[tuple[Slack, Settings, str]]
         workspace = Workspace()
     except WorkspaceError as error:
         raise UsageError(f"the local workspace needs deploy/slack-manifest.yaml beside the code: {error}") from None
-    samples = Path(__file__).parent.parent / "demo"
     with (
         tempfile.TemporaryDirectory(prefix="k3triage-", ignore_cleanup_errors=True) as directory,
-        serve(workspace, port=_free(settings.workspace_port), samples=samples if samples.is_dir() else None) as server,
+        serve(workspace, port=_free("127.0.0.1", settings.workspace_port)) as server,
     ):
         slack = Slack(workspace.bot.bot_token, workspace.bot.app_token, workspace.bot.signing_secret, server.api_url)
-        yield slack, settings.model_copy(update={"data_dir": Path(directory), "slack_mode": "socket"}), server.origin
+        own = {
+            "data_dir": Path(directory),
+            "database_url": None,
+            "slack_mode": "socket",
+            "http_port": _free(settings.http_host, settings.http_port),
+        }
+        yield slack, settings.model_copy(update=own), server.origin
 
 
-def _free(port: int) -> int:
+def _free(host: str, port: int) -> int:
     """The port, or 0 (any free one) where it is taken."""
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError:
             return 0
     return port
@@ -51,8 +56,9 @@ def run(settings: Settings, say: Callable[[str], None] = print) -> None:
     """Run until SIGINT or SIGTERM. Raises BotError."""
     if settings.bot_token is None:
         with local_workspace(settings) as (slack, local, origin):
-            say(f"No SLACK_BOT_TOKEN: a local workspace is open at {origin}")
-            _run(local, slack)
+            wanted = urlsplit(origin).port == settings.workspace_port
+            why = "" if wanted else f" (port {settings.workspace_port} is taken, perhaps by another k3triage run)"
+            _run(local, slack, lambda: say(f"No SLACK_BOT_TOKEN: a local workspace is open at {origin}{why}"))
         return
     if settings.slack_mode == "socket" and settings.app_token is None:
         raise UsageError("SLACK_APP_TOKEN (xapp-…) is needed for Socket Mode; see docs/slack-setup.md")
@@ -62,13 +68,14 @@ def run(settings: Settings, say: Callable[[str], None] = print) -> None:
     _run(settings, slack)
 
 
-def _run(settings: Settings, slack: Slack) -> None:
+def _run(settings: Settings, slack: Slack, started: Callable[[], None] = lambda: None) -> None:
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     bot = Bot(settings, slack)
     try:
         bot.start()
+        started()
         while not stopping.wait(1):
             pass
     finally:

@@ -15,6 +15,7 @@ _HOME = "home"
 """The block of the Home tab whose menu chooses a person's own language."""
 _AT_ONCE = {
     ids.RESOLVED: "resolved",
+    ids.REOPEN: "reopen",
     ids.ALTERNATIVES: "alternatives",
     ids.REPORT_FILE: "report",
     ids.DELETE_INCIDENT: "delete",

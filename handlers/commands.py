@@ -15,7 +15,7 @@ def register(app: App, intake: Intake, forms: Forms) -> None:
 
     @app.command("/k3")
     def k3(ack: Ack, body: dict[str, Any], respond: Respond) -> None:
-        verb, _, rest = str(body.get("text") or "").strip().partition(" ")
+        verb, rest = [*str(body.get("text") or "").split(maxsplit=1), "", ""][:2]
         user, channel = str(body["user_id"]), str(body["channel_id"])
         if verb == "diagnose" and rest.strip():
             intake.typed(body, via="command", user=user, channel=channel, text=rest.strip())
@@ -24,4 +24,5 @@ def register(app: App, intake: Intake, forms: Forms) -> None:
         fresh = intake.seen(body)
         ack()
         if fresh:
-            respond(text=forms.text(user, "service.help"), response_type="ephemeral")
+            told = [] if verb in ("", "help", "diagnose") else [forms.text(user, "service.unknown_command")]
+            respond(text="\n".join([*told, forms.text(user, "service.help")]), response_type="ephemeral")

@@ -21,7 +21,9 @@ def register(app: App, intake: Intake, forms: Forms) -> None:
         if text:
             user = str(body["user"]["id"])
             intake.typed(body, via="form", user=user, channel=user, text=text)
-        ack()
+            ack(response_action="update", view=forms.notice(user, "service.reading"))
+        else:
+            ack()
 
     @app.view(ids.WRONG_VIEW)
     def wrong(ack: Ack, body: dict[str, Any], view: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ looked at line by line.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -23,6 +24,7 @@ MAX_LINE = BLOCK
 _SNIFF = 1 << 16
 
 _LEADING_NULS = 8
+_LINE_END = re.compile(rb"(?<!\r)\r++\n")
 
 
 class UnreadableError(Exception):
@@ -229,8 +231,8 @@ class _Cleaner:
         numbers: list[int] | None = None
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
-            while b"\r\n" in data:
-                data = data.replace(b"\r\n", b"\n")
+            if b"\r\n" in data:
+                data = _LINE_END.sub(b"\n", data)
             if b"\r" in data:
                 data, numbers = _withoutoverwritten(data, first, lines)
         if self._records is not None or may_hold_records(data):

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kb.evidence import Evidence
 from kb.facts import STAGES, Facts, extract_facts
-from kb.failures import Domain, Failure, domains, find_failures, message_lines, root_failure
+from kb.failures import Domain, Failure, domains, find_failures, message_lines, ordered_stops, root_failure
 from kb.library import Library
 from kb.matching import Context, Match, fits_words, match_rules
 from kb.ranking import COMPLAINT_THRESHOLD, Diagnosed, is_spoken_for, rank_causes
@@ -37,6 +37,8 @@ _CODE = re.compile(
 """A line of source code or of a diff: it says what a program may print, not that it did."""
 _SNIPPET = 12
 """Up to so many lines somebody picked the lines and means them."""
+_FEW = 3
+"""So many lines at its end are what a log stopped with: a line of a note among them may be a hang."""
 
 
 @dataclass(slots=True)
@@ -51,6 +53,8 @@ class Diagnosis:
     evidence: Evidence
     only_wrappers: bool = False
     """Nothing but lines that repeat an earlier failure is in sight."""
+    healthy: Literal["serving", "stopped"] | None = None
+    """Nothing failed: the log shows a server that came up, and perhaps was told to stop."""
 
 
 def diagnose_evidence(evidence: Evidence, library: Library) -> Diagnosis:
@@ -111,11 +115,35 @@ def _without_cause(
     asks = asks_for_help(evidence.prose) and (not _has_log(evidence) or complains(evidence.prose))
     if evidence.prose and asks:
         return Diagnosis("unknown", [], notes or told, None, facts, evidence)
-    return Diagnosis("unrelated", [], [], None, facts, evidence)
+    if _pointed_at(notes, evidence):
+        return Diagnosis("unknown", [], notes, None, facts, evidence)
+    return Diagnosis("unrelated", [], notes, None, facts, evidence, healthy=_health(notes, facts, evidence))
+
+
+def _pointed_at(notes: list[Match], evidence: Evidence) -> bool:
+    """Whether somebody means the line of a note: they quote it in their own words, or pasted nothing else."""
+    named = _hit_by(evidence, [note.rule for note in notes])
+    return bool(named & evidence.quoted) or (bool(named) and named.issuperset(_logged(evidence)))
+
+
+def _logged(evidence: Evidence) -> list[int]:
+    return [at for at, line in enumerate(evidence.lines) if line.text.strip() and at not in evidence.quoted]
+
+
+def _health(notes: list[Match], facts: Facts, evidence: Evidence) -> Literal["serving", "stopped"] | None:
+    ends_with = _hit_by(evidence, [note.rule for note in notes]).intersection(_logged(evidence)[-_FEW:])
+    if not is_serving(facts) or ends_with:
+        return None
+    return "stopped" if ordered_stops(evidence) else "serving"
+
+
+def is_serving(facts: Facts) -> bool:
+    """Whether the log shows a server that came up."""
+    return facts.stage is not None and STAGES.index(facts.stage) >= STAGES.index("ready")
 
 
 def _has_log(evidence: Evidence) -> bool:
-    return any(at not in evidence.quoted and line.text.strip() for at, line in enumerate(evidence.lines))
+    return bool(_logged(evidence))
 
 
 def _shown_root(root: Failure | None, whose: dict[str, Domain]) -> Failure | None:
@@ -166,7 +194,7 @@ def _counts(match: Match, failures: list[Failure], evidence: Evidence, facts: Fa
         return True
     if not match.rule.unique or match.anchor is None or _CODE.match(evidence.lines[match.anchor].body):
         return False
-    never_ready = facts.stage is not None and STAGES.index(facts.stage) < STAGES.index("ready")
+    never_ready = facts.stage is not None and not is_serving(facts)
     if never_ready and evidence.lines[match.anchor].level == "WARNING":
         return True
     return sum(1 for line in evidence.lines if line.text.strip()) <= _SNIPPET

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_args
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 Language = Literal["en", "ko", "zh", "ru"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -40,6 +40,8 @@ Risk = Literal["safe", "restart", "reboot", "data"]
 Scope = Literal["this_node", "every_node", "container", "client"]
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=2)]
+OptionalText = Annotated[Text | None, BeforeValidator(lambda given: None if given == "" else given)]
+"""A text that may be left out, or left empty."""
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 
 PLACEHOLDER = re.compile(r"(?<![%$])\{([a-z][a-z0-9_]*)\}")
@@ -164,7 +166,7 @@ class Check(Model):
 
     id: Slug
     text: LocalText
-    command: Text | None = None
+    command: OptionalText = None
     expect: LocalText | None = None
     scope: Scope = "this_node"
 
@@ -173,7 +175,7 @@ class Step(Model):
     """A recovery step. `risk` says what it costs: nothing, a restart, a reboot, or data."""
 
     text: LocalText
-    command: Text | None = None
+    command: OptionalText = None
     risk: Risk = "restart"
     verify: LocalText | None = None
 
@@ -182,7 +184,7 @@ class Source(Model):
     """Where a statement comes from, and of what day that is."""
 
     title: Text
-    url: Text | None = None
+    url: OptionalText = None
     as_of: date
 
 

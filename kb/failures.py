@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from kb.evidence import Evidence
 from kb.lines import Line
@@ -162,7 +163,7 @@ def find_failures(
                 or body.startswith("Traceback (most recent call last)")
             ):
                 continue
-            wrapper = index in wrappers
+            wrapper = index in wrappers or bool(_ENDED.search(body[:600]))
             failures.append(Failure(index, line, None, wrapper or bool(_ECHO_TEXT.search(body[:600])), wrapper))
     failures.sort(key=lambda failure: failure.index)
     return _without_ordered_stops(evidence, failures)
@@ -176,6 +177,21 @@ _STATUS = re.compile(
 )
 """Status listings are indented; an indented line else is source code in a traceback."""
 
+_ENDED = re.compile(
+    r"Main process exited, code=|Failed with result '|CrashLoopBackOff|Back-off restarting failed container"
+)
+"""What a supervisor says of a process that ended, whatever ended it."""
+
+_SUPERVISOR = re.compile(
+    r"OOMKilled|oom-kill|Killed process \d|(?:[Ll]iveness|[Ss]tartup|[Rr]eadiness) probe|Killing container|Last State: "
+)
+
+
+def is_of_supervisor(line: Line) -> bool:
+    """Whether the kernel, the container runtime or the orchestrator says it of a process, from outside."""
+    return line.process == "kernel" or bool(_SUPERVISOR.search(line.body[:600]) or _ENDED.search(line.body[:600]))
+
+
 _ORDERED_STOP = re.compile(
     r"\[shutdown\] API server: shutdown triggered|trigger received signal=SIG(?:TERM|INT)"
     r"|[Rr]eceived (?:signal )?(?:SIGTERM|SIGINT|15\b|2\b)|Shutting down FastAPI HTTP server|^INFO: +Shutting down"
@@ -183,13 +199,18 @@ _ORDERED_STOP = re.compile(
 _START = re.compile(r"non-default args: |Initializing a V1 LLM engine")
 
 
-def _without_ordered_stops(evidence: Evidence, failures: list[Failure]) -> list[Failure]:
-    """Drop the echoes of a stop that somebody ordered: a server that is told to end while nothing has failed yet."""
-    stops = [
+def ordered_stops(evidence: Evidence) -> list[int]:
+    """Indices of the lines that tell that a server was told to end."""
+    return [
         index
         for index, line in enumerate(evidence.lines)
         if index not in evidence.quoted and _ORDERED_STOP.search(line.body[:200])
     ]
+
+
+def _without_ordered_stops(evidence: Evidence, failures: list[Failure]) -> list[Failure]:
+    """Drop the echoes of a stop that somebody ordered: a server that is told to end while nothing has failed yet."""
+    stops = ordered_stops(evidence)
     if not stops:
         return failures
     starts = [index for index, line in enumerate(evidence.lines) if _START.search(line.body[:200])]
@@ -241,12 +262,15 @@ _SERVER_ERROR = re.compile(r'HTTP/[\d.]+" 5\d\d\b')
 def chronological(failures: list[Failure], times: list[float | None]) -> list[Failure]:
     """Failures by the moment they were logged, where all of several files tell it; else in the order given.
 
-    Within one file the order of the lines is surer than the clocks of the processes that wrote them.
+    Within one file the order of the lines is surer than the clocks of the processes that wrote them, but for a paste
+    in which the log of one machine follows that of another.
     """
-    if len({failure.line.file for failure in failures}) < 2:
-        return failures
     moments = [times[failure.index] for failure in failures]
     if any(moment is None for moment in moments):
+        return failures
+    if len({failure.line.file for failure in failures}) < 2 and not any(
+        comes_later(one.line, times[one.index], other.line, times[other.index]) for one, other in pairwise(failures)
+    ):
         return failures
     order = sorted(range(len(failures)), key=lambda at: (moments[at] or 0.0, at))
     return [failures[at] for at in order]
@@ -270,4 +294,16 @@ def root_failure(failures: list[Failure], times: list[float | None]) -> Failure 
     return first
 
 
+def comes_later(one: Line, before: float | None, other: Line, after: float | None) -> bool:
+    """Whether of two lines in this order in one file the first was written later: a paste of several logs in a row.
+
+    Only the kernel's lines and those of different hosts are told apart so. Less than the first bound is the jitter of
+    clocks, more than the second another time zone.
+    """
+    apart = "kernel" in (one.process, other.process) or (one.host and other.host and one.host != other.host)
+    return bool(apart) and before is not None and after is not None and _JITTER < before - after < _ZONE
+
+
+_JITTER = 3.0
+_ZONE = 29 * 60.0
 _ECHO_SECONDS = 3.0

@@ -16,6 +16,13 @@ LEVELS = {
     "panic": "CRITICAL",
 }  # fmt: skip
 _PYTHON_LEVEL = "DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
+_LOCAL_MONTH = (
+    r"(?:[Яя]нв|[Фф]ев|[Мм]ар|[Аа]пр|[Мм]а[йя]|[Ии]ю[нл]|[Аа]вг|[Сс]ент?|[Оо]кт|[Нн]ояб?|[Дд]ек)[а-я]{0,5}\.?"
+    r"| ?\d{1,2}[월月]"
+)
+"""As `LANG=ru_RU`, `ko_KR`, `zh_CN` write it."""
+_MONTH = rf"[A-Z][a-z]{{2}}|{_LOCAL_MONTH}"
+_WEEKDAY = r"[A-Z][a-z]{2}|[А-Я][а-я]|[월화수목금토일]|(?:周|星期)?[一二三四五六日]"
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d"
 
 
@@ -61,8 +68,8 @@ SERVICE = _compile(  # Docker Compose, honcho; a cell of a table is not followed
 )
 KUBECTL = _compile(r"\[(?:pod|job|deployment|statefulset)/([\w.-]{1,253})/([\w.-]{1,253})\] ?")
 SYSLOG = _compile(
-    r"(?:<\d{1,3}>)?(?:([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d)(?:\.\d{1,9})?"
-    r"|(?:[A-Z][a-z]{2} )?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\S{0,16}(?: [A-Z]{3,5})?"
+    rf"(?:<\d{{1,3}}>)?(?:({_MONTH}) +(\d{{1,2}})[일日]? (\d\d:\d\d:\d\d)(?:\.\d{{1,9}})?"
+    rf"|(?:(?:{_WEEKDAY}) )?(\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\S{{0,16}}(?: [A-Z]{{3,5}})?"
     r"|(\d{10})\.\d{1,9}"
     r"|\[ *\d{1,10}\.\d{1,6}\])"
     r" (?:([\w.-]{1,253}) )?([\w./@:-]{1,200}?)(?:\[(\d{1,10})\])?: "
@@ -75,8 +82,8 @@ RFC5424 = _compile(
     r" (?:-|\[[^\]]{0,400}\]) ?"
 )
 DMESG = _compile(
-    r"(?:<\d{1,3}>)?\[(?: *\d{1,10}\.\d{1,6}|[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4}))\]"
-    r"(?: |$)"
+    rf"(?:<\d{{1,3}}>)?\[(?: *\d{{1,10}}\.\d{{1,6}}"
+    rf"|(?:{_WEEKDAY}) +({_MONTH}) +(\d{{1,2}}) (\d\d:\d\d:\d\d) (\d{{4}}))\](?: |$)"
 )
 DMESG_FACILITY = _compile(r"(?:kern|user|daemon|syslog) *:(debug|info|notice|warn|err|crit|alert|emerg) *: ")
 LOGFMT = _compile(rf'time="?({_DATE})[^\s"]{{0,16}}"? level=(\w{{3,8}}) ')

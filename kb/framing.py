@@ -209,6 +209,15 @@ def _angle(text: str, frame: _Frame) -> bool:
     return True
 
 
+def _local(text: str, frame: _Frame) -> bool:
+    """A line of the system's log whose date is in another language; short months are padded with a blank."""
+    match = _syslog(text, frame)
+    if match is None:
+        return False
+    frame.at = match.end()
+    return True
+
+
 def _read(text: str, frame: _Frame) -> None:
     """Take one framing after another off the front."""
     length = len(text)
@@ -226,6 +235,8 @@ def _read(text: str, frame: _Frame) -> None:
             more = _word(text, frame)
         elif first == "<":
             more = _angle(text, frame)
+        elif frame.at == 0 and (first > "\x7f" or first == " "):
+            more = _local(text, frame)
         else:
             return
         if not more:

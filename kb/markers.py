@@ -32,6 +32,10 @@ MARKERS: tuple[Marker, ...] = (
     Marker("nccl_warn", r"NCCL WARN "),
     Marker("ucx_error", r"UCX  (ERROR|FATAL) "),
     Marker("xid", r"NVRM: Xid \("),
+    Marker(
+        "disk", r"critical (medium|target) error, dev |I/O error, dev (nvme|sd)|nvme nvme\d+: .{0,120}(timeout|is down)"
+    ),
+    Marker("port_module", r"Port module event\[error\]: "),
     Marker("segfault", r"[Ss]egmentation fault|SIGSEGV|SIGABRT|SIGBUS|core dumped|corrupted size vs|double free or"),
     Marker("terminate", r"terminate called (after|without)|Fatal Python error|what\(\):  "),
     Marker("oom_killer", r"Out of memory: Killed process|oom-kill|OOMKilled|Memory cgroup out of memory"),

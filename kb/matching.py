@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from kb.evidence import Evidence
 from kb.facts import STAGES, Fact, Facts
-from kb.failures import Domain, Failure
+from kb.failures import Domain, Failure, is_of_supervisor
 from kb.rules import Rule, Test
 from kb.scanner import Scanner
 
@@ -368,7 +368,11 @@ def _stage_fits(rule: Rule, anchor: int, context: Context) -> tuple[bool, bool]:
     """Whether the rule's stage is that of the anchor, and whether the stage is unknown."""
     if rule.stage == "any":
         return True, False
-    stage = context.facts.stage_at(context.evidence.lines[anchor])
+    line = context.evidence.lines[anchor]
+    stage = context.facts.stage_at(line)
+    if stage is None and is_of_supervisor(line):
+        # Kernel and orchestrator tell of the end of a run, wherever their words were pasted: as far as it came.
+        stage = context.facts.stage
     if stage is None:
         return True, True
     serving = STAGES.index(stage) >= STAGES.index("ready")

@@ -11,6 +11,7 @@ _MONTHS = {
         ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1
     )
 }
+_RUSSIAN = ("янв", "фев", "мар", "апр", "ма", "июн", "июл", "авг", "сен", "окт", "ноя", "дек")
 _ASSUMED_YEAR = "2026"  # for formats without a year; only the order of lines matters
 _DAY = 86400.0
 
@@ -31,6 +32,15 @@ def seconds(stamp: str) -> float | None:
 
 @lru_cache(maxsize=4096)
 def month_day(month: str, day: str, clock: str, year: str | None = None) -> float | None:
-    """Seconds of a month (its English short name or its number), a day and `HH:MM:SS`; None where there is none."""
-    number = _MONTHS.get(month) or (int(month) if month.isdecimal() else None)
+    """Seconds of a month (its short name or its number), a day and `HH:MM:SS`; None where there is none."""
+    number = _month(month.strip(" ."))
     return seconds(f"{year or _ASSUMED_YEAR}-{number:02d}-{int(day):02d} {clock}") if number else None
+
+
+def _month(name: str) -> int | None:
+    if name in _MONTHS:
+        return _MONTHS[name]
+    digits = name.rstrip("월月")  # how Korean, Chinese and Japanese locales write it
+    if digits.isdecimal():
+        return int(digits)
+    return next((at for at, stem in enumerate(_RUSSIAN, 1) if name.lower().startswith(stem)), None)

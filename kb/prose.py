@@ -31,9 +31,11 @@ _MACHINE = re.compile(
     r"|(?:docker|vllm serve|kubectl|export|nvidia-smi|curl|pip3?|ray|srun|sudo|python3?|cd|ls|cat|grep|tail) [-\w./]"
     r"|(?:Normal|Warning|Type) {2,}\S|std(?:err|out): |[\w ./()-]{1,60}[:=]\s*[\w.]{0,40}\d[\w.]{0,40}$)"
     r"|NCCL (?:INFO|WARN)|NVRM |NVRM:|UCX  |npm ERR!|[{}\[\]]{2}|0x[0-9a-f]{6,}|\w\.(?:py|cpp|cc|cu|rs|so)\b[:\]]"
-    r"|\d{2}:\d{2}:\d{2}|[<>=!~]=\d|\w=[\"'\d]|\w=\w{1,80}, ?\w{1,80}=|\w\([\w\s,.'\"=]{0,80}\)$"
+    r"|\d{2}:\d{2}:\d{2}|[<>=!~]=\d|\w\([\w\s,.'\"=]{0,80}\)$"
     r"|https?://\S{1,300}$|^\s*[\w./-]{1,80}\s*[:=]\s*\S+$|^\s{4,}\S|\t.{0,80}\t|[\u2588\u2714\u280b]|\d%\|"
 )
+_ASSIGNED = re.compile(r"\w=[\"'\d]|\w=\w{1,80}, ?\w{1,80}=")
+_ASSIGNMENT = re.compile(r"[^\s=]{1,200}=[^\s=]{1,200}")
 _COLUMNS = re.compile(r"\S {2,}(?=\S)")
 _PROGRAM = re.compile(
     r"^\s*(?:(?:Load|Download|Upload|Initializ|Start|Stopp|Us|Skipp|Wait|Sett|Creat|Build|Compil|Captur|Process|Fetch"
@@ -96,7 +98,18 @@ def is_retyped(text: str) -> bool:
     head = text[:_READ]
     if _MACHINE.search(head) or len(_COLUMNS.findall(head)) > 2 or " " not in head.strip():
         return False
+    if _ASSIGNED.search(head) and not _only_names_settings(head):
+        return False
     return _PERSON.search(head) is not None or not (_PROGRAM.match(head) or is_fatal(head))
+
+
+def _only_names_settings(head: str) -> bool:
+    """Whether a line with `VAR=value` is a sentence without it: people name settings, programs list them."""
+    rest = _ASSIGNMENT.sub(" ", head)
+    tokens = rest.split()
+    words = sum(1 for token in tokens if _WORD.fullmatch(token))
+    told = _PERSON.search(rest) is not None or (_PLAIN_ENGLISH.search(rest) is not None and words >= 3)
+    return told and words >= 0.5 * len(tokens)
 
 
 def is_personal(text: str) -> bool:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kb.evidence import Evidence
-from kb.failures import Domain, Failure
+from kb.failures import Domain, Failure, comes_later
 from kb.matching import Context, Match
 from kb.rules import Rule
 from kb.tracebacks import Raised
 
 Confidence = Literal["certain", "likely", "possible"]
 
+_STRENGTH: dict[Confidence, int] = {"certain": 0, "likely": 1, "possible": 2}
 _MAX_DIAGNOSES = 5
 _WORTH_NAMING = 0.85
 """Share of the first diagnosis' backing that an alternative without a failing line must have."""
@@ -26,7 +27,7 @@ class Diagnosed:
 
     match: Match
     confidence: Confidence
-    consequences: list[str] = field(default_factory=list)
+    consequences: list[Match] = field(default_factory=list)
 
 
 def rank_causes(
@@ -34,15 +35,15 @@ def rank_causes(
 ) -> list[Diagnosed]:
     """The diagnoses that the matched causes make, the root cause first; the rest becomes its consequences."""
     causes = [match for match in causes if not is_spoken_for(match, [*causes, *consequences])]
-    brought_about = _brought_about(causes)
+    brought_about = _brought_about(causes, context)
     ordered = sorted(causes, key=lambda match: (match.rule.id in brought_about, *_order(match, root, context)))
     primary = ordered[0]
-    first = Diagnosed(primary, _confidence(primary, context), [m.rule.id for m in consequences])
+    first = Diagnosed(primary, _confidence(primary, context), list(consequences))
     diagnoses = [first]
     explained = _explained_by(primary.rule, {m.rule.id: m.rule for m in causes})
     for match in ordered[1:]:
         if match.rule.id in explained or _follows(match, primary, root, context):
-            first.consequences.append(match.rule.id)
+            first.consequences.append(match)
             continue
         if (
             _same_failure(match, primary)
@@ -52,12 +53,21 @@ def rank_causes(
             continue
         if match.failing is None and _backing(match) < _WORTH_NAMING * _backing(primary):
             continue
-        confidence = _confidence(match, context)
-        diagnoses.append(Diagnosed(match, "likely" if confidence == "certain" else confidence))
+        if _undecided(match, primary):
+            first.confidence = "possible"
+        diagnoses.append(Diagnosed(match, _confidence(match, context)))
+    most: Confidence = "possible" if first.confidence == "possible" else "likely"
+    for other in diagnoses[1:]:  # what is surer than the first diagnosis would have to be the first
+        other.confidence = most if _STRENGTH[other.confidence] < _STRENGTH[most] else other.confidence
     return diagnoses[:_MAX_DIAGNOSES]
 
 
-def _brought_about(causes: list[Match]) -> set[str]:
+def _undecided(match: Match, primary: Match) -> bool:
+    """Whether nothing but a fact that nobody gave decides between two explanations of one failure."""
+    return _same_failure(match, primary) and bool(set(match.unknown) & set(primary.unknown))
+
+
+def _brought_about(causes: list[Match], context: Context) -> set[str]:
     """Ids of causes that an earlier one among them explains."""
     rules = {match.rule.id: match.rule for match in causes}
     found: set[str] = set()
@@ -70,7 +80,7 @@ def _brought_about(causes: list[Match]) -> set[str]:
             for other in causes
             if other is not match
             and other.rule.id in explained
-            and (other.anchor is None or match.anchor <= other.anchor)
+            and (other.anchor is None or _earlier(match.anchor, other.anchor, context.evidence))
         }
     return found
 
@@ -90,7 +100,7 @@ def _alternatives(match: Match, primary: Match) -> bool:
 
 
 def _order(match: Match, root: Failure | None, context: Context) -> tuple[float, ...]:
-    strength = {"certain": 0, "likely": 1, "possible": 2}[_confidence(match, context)]
+    strength = _STRENGTH[_confidence(match, context)]
     unique, conditions, known = match.specificity
     host_fault = match.rule.layer in ("hardware", "environment") and match.failing is not None and strength < 2
     return (
@@ -102,7 +112,7 @@ def _order(match: Match, root: Failure | None, context: Context) -> tuple[float,
         -_backing(match) if match.failing is None else 0.0,
         -float(unique),
         -conditions,
-        -match.complaint,
+        0.0 if match.failing is not None and match.unknown else -match.complaint,  # words do not stand for a fact
         -known,
         match.rule.layer_order,
         match.anchor if match.anchor is not None else -1,
@@ -143,7 +153,11 @@ def _earlier(one: int, other: int, evidence: Evidence) -> bool:
         first, second = evidence.times[one], evidence.times[other]
         if first is not None and second is not None:
             return first <= second
-    return one <= other
+        return one <= other
+    before, after = min(one, other), max(one, other)
+    lines, times = evidence.lines, evidence.times
+    swapped = comes_later(lines[before], times[before], lines[after], times[after])
+    return (one <= other) != swapped
 
 
 def _chained(one: Raised | None, other: Raised | None) -> bool:
@@ -170,9 +184,11 @@ def _follows(match: Match, primary: Match, root: Failure | None, context: Contex
     """Whether the match is only what the primary failure brought about: later, and not telling by itself."""
     if match.anchor is None or primary.anchor is None or primary.failing is None:
         return False
+    later = not _earlier(match.anchor, primary.anchor, context.evidence)
     if match.failing is not None and match.failing.echo and not primary.failing.echo:
-        return True
-    later = match.anchor > primary.anchor
+        lines = context.evidence.lines
+        # In another file it may be another server's own failure, in words that elsewhere repeat one.
+        return lines[match.anchor].file == lines[primary.anchor].file or (later and not match.rule.unique)
     return (
         later
         and not match.rule.unique

@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kb.catalogue import message
 from kb.diagnosis import Diagnosis, Outcome
-from kb.entry import PLACEHOLDER, Check, Language, Layer, LocalText, Step
+from kb.entry import Check, Language, Layer, Step
 from kb.evidence import Evidence
 from kb.facts import Facts
+from kb.failures import message_lines
+from kb.filling import fill, fill_command, local, title_of
 from kb.library import Library
 from kb.matching import Match
 from kb.missing import missing_keys
@@ -19,6 +21,7 @@ from kb.ranking import Confidence, Diagnosed
 from kb.tracebacks import Raised
 
 _MAX_PROOF = 6
+_MAX_NOTES = 4
 _MAX_MISSING = 5
 
 
@@ -73,12 +76,17 @@ class ReportDiagnosis(_Model):
     confidence: Confidence
     evidence: list[Cited]
     consequences: list[str]
+    consequence_titles: list[str] = Field(default_factory=list, description="one for each of the consequences")
     version_note: str | None = None
     unknown_facts: list[str] = Field(default_factory=list, description="facts that would settle it and are not known")
     checklist: list[ReportCheck]
     recovery: list[ReportStep]
     avoid: list[str]
     sources: list[ReportSource]
+
+
+HEALTHY = "healthy"
+"""In place of an entry's id: the note that nothing failed."""
 
 
 class ReportNote(_Model):
@@ -167,7 +175,10 @@ def build_report(diagnosis: Diagnosis, library: Library, language: Language) -> 
         stage=diagnosis.facts.stage,
         diagnoses=diagnoses,
         root_exception=_root(diagnosis),
-        notes=[_note(match, evidence, library, language) for match in diagnosis.notes[:4]],
+        notes=[
+            *_healthy(diagnosis, language),
+            *(_note(match, evidence, library, language) for match in diagnosis.notes[:_MAX_NOTES]),
+        ],
         facts=_facts(diagnosis.facts),
         missing_evidence=_missing(diagnosis, language),
         coverage=Coverage(
@@ -211,6 +222,7 @@ def _proof(item: Diagnosed, diagnosis: Diagnosis) -> list[Cited]:
             indices.insert(1, exception)
     if match.failing is not None and match.failing.raised is not None:
         indices.append(match.failing.raised.root.index)
+        indices += message_lines(evidence, match.failing.raised.root)[1:][-1:]  # the reason often ends the message
     told: dict[str, int] = {}
     for at in indices:
         told.setdefault(evidence.lines[at].body.strip()[:400], at)  # several ranks often say the same
@@ -221,30 +233,22 @@ def _is_exception(at: int, diagnosis: Diagnosis) -> bool:
     return bool(re.match(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b", diagnosis.evidence.lines[at].body))
 
 
-def _fill(text: str, match: Match) -> str:
-    return PLACEHOLDER.sub(lambda found: match.captures.get(found.group(1), found.group(0)), text)
-
-
-def _local(text: LocalText | None, match: Match, language: Language) -> str | None:
-    return _fill(text.get(language), match) if text is not None else None
-
-
 def _check(check: Check, match: Match, language: Language) -> ReportCheck:
     return ReportCheck(
         id=check.id,
-        text=_fill(check.text.get(language), match),
-        command=_fill(check.command, match) if check.command else None,
-        expect=_local(check.expect, match, language),
+        text=fill(check.text.get(language), match),
+        command=fill_command(check.command, match),
+        expect=local(check.expect, match, language),
         scope=check.scope,
     )
 
 
 def _step(step: Step, match: Match, language: Language) -> ReportStep:
     return ReportStep(
-        text=_fill(step.text.get(language), match),
-        command=_fill(step.command, match) if step.command else None,
+        text=fill(step.text.get(language), match),
+        command=fill_command(step.command, match),
         risk=step.risk,
-        verify=_local(step.verify, match, language),
+        verify=local(step.verify, match, language),
     )
 
 
@@ -254,16 +258,17 @@ def _diagnosis(item: Diagnosed, diagnosis: Diagnosis, library: Library, language
     return ReportDiagnosis(
         entry=entry.id,
         layer=entry.layer,
-        title=_fill(entry.title.get(language), match),
-        cause=_fill(entry.cause.get(language), match),
+        title=fill(entry.title.get(language), match),
+        cause=fill(entry.cause.get(language), match),
         confidence=item.confidence,
         evidence=_proof(item, diagnosis),
-        consequences=item.consequences,
+        consequences=[echo.rule.id for echo in item.consequences],
+        consequence_titles=[title_of(echo, library, language) for echo in item.consequences],
         version_note=_version_note(match, diagnosis.facts, language),
         unknown_facts=match.unknown,
         checklist=[_check(check, match, language) for check in entry.checklist],
         recovery=[_step(step, match, language) for step in entry.recovery],
-        avoid=[_fill(text, match) for text in entry.avoid.get(language)],
+        avoid=[fill(text, match) for text in entry.avoid.get(language)],
         sources=[ReportSource(title=s.title, url=s.url, as_of=s.as_of.isoformat()) for s in entry.sources],
     )
 
@@ -289,10 +294,29 @@ def _note(match: Match, evidence: Evidence, library: Library, language: Language
     entry = library.entry(match.rule.id)
     return ReportNote(
         entry=entry.id,
-        title=_fill(entry.title.get(language), match),
-        text=_fill(entry.cause.get(language), match),
+        title=fill(entry.title.get(language), match),
+        text=fill(entry.cause.get(language), match),
         evidence=[_cite(evidence, at) for at in match.lines[:2]],
     )
+
+
+def _healthy(diagnosis: Diagnosis, language: Language) -> list[ReportNote]:
+    """That nothing failed, with the line that shows how far the server came."""
+    if diagnosis.healthy is None:
+        return []
+    lines = diagnosis.evidence.lines
+    fact = diagnosis.facts.get("stage")
+    place = (fact.file, fact.line) if fact is not None else None
+    shown = [at for at, line in enumerate(lines) if (line.file, line.number) == place][:1]
+    key = "alarming" if diagnosis.notes else "text"
+    return [
+        ReportNote(
+            entry=HEALTHY,
+            title=message(language, f"healthy.{diagnosis.healthy}"),
+            text=message(language, f"healthy.{key}"),
+            evidence=[_cite(diagnosis.evidence, at) for at in shown],
+        )
+    ]
 
 
 _NATIVE_KIND = re.compile(

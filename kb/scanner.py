@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
+_HEAD = 20
+"""Bytes at the start of a serialised database: magic, version, length, and the platform it is made for."""
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
 
@@ -45,6 +47,11 @@ def compile_hyperscan(patterns: Sequence[str]) -> bytes:
     except hyperscan.HyperscanError as error:
         raise PatternError(f"Hyperscan refuses {_culprit(expressions, flags)}: {error}") from error
     return bytes(hyperscan.dumpb(database))
+
+
+def platform_mark() -> bytes:
+    """Differs wherever a serialised database of another Hyperscan or another kind of processor cannot be used."""
+    return compile_hyperscan(["a"])[:_HEAD]
 
 
 def _flags(pattern: str) -> int:
@@ -83,7 +90,10 @@ class Scanner:
     def _loaded(self) -> Any:
         import hyperscan  # noqa: PLC0415
 
-        loaded = hyperscan.loadb(self.database, mode=hyperscan.HS_MODE_BLOCK)
+        try:
+            loaded = hyperscan.loadb(self.database, mode=hyperscan.HS_MODE_BLOCK)
+        except hyperscan.HyperscanError:  # it was kept by another machine, or damaged since
+            loaded = hyperscan.loadb(compile_hyperscan(self.patterns), mode=hyperscan.HS_MODE_BLOCK)
         loaded.scratch = hyperscan.Scratch(loaded)
         return loaded
 

@@ -29,9 +29,11 @@ def _words(latin: str, others: str) -> re.Pattern[str]:
 _VLLM = re.compile(r"vllm", re.IGNORECASE)
 _K3 = re.compile(r"kimi|(?<![a-z0-9])k3(?![a-z0-9])", re.IGNORECASE)
 _TERMS = _words(
-    r"nccl nvlink nvls rdma infiniband roce mlx5\w* xid cuda(?:graph)? [hb][1-3]00 gb[23]00 h20 mi3\d\dx? rocm hbm vram"
+    r"nccl nvlink nvls rdma infiniband roce mlx5\w* xid cuda(?:graph)? rocm hbm vram"
+    r" (?:\d{1,3}[x×*])?(?:[hb][1-3]00|gb[23]00|h20|mi3\d\dx?)(?:[x×*]\d{1,3})?"
     r" gpus? hgx ecc hf llm torch prefix[\s-]cach\w+ kv[\s-]?cach\w+ kv tool[\s_-]?(?:calls?|args?|choice) reasoning"
-    r" finish_reason prefill decode [tpde]p[\s=]?\d+ dcp pcp dspark flash(?:infer|mla|kda) deep_?(?:ep|gemm) nixl"
+    r" finish_reason prefill decode (?:[tpde]p[\s=]?\d+[x×*]?)+ dcp pcp dspark"
+    r" flash(?:infer|mla|kda) deep_?(?:ep|gemm) nixl"
     r" mooncake lmcache ucx fp8 nvfp4 mxfp4 safetensors checkpoint experts? moe eplb speculative ttft tok/s"
     r" max[_-](?:model[_-]len|num[_-]seqs|tokens) fabric\s?manager all-?(?:2|to)-?all preempt\w* api-server[\w-]*"
     r" retention[\s_-]interval illegal\smemory gpu_memory\w* nvidia-smi nvidia_peermem /dev/shm",

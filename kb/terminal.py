@@ -8,8 +8,10 @@ _ANSI = re.compile(
     rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])"
 )
 # Slack, browsers and `cat -v` take the escape character away, or spell it, and leave the rest of the colour.
+# Without either sign or number `[m` is text where a word goes on, as in `[multiproc_executor.py`.
 _SPELT_ANSI = re.compile(
-    rb"(?:\^\[|\\x1[bB]|\\u001[bB]|\\033|\\e|\xe2\x90\x9b|#x1[bB];|&#27;)?\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,4})?m"
+    rb"(?:\^\[|\\x1[bB]|\\u001[bB]|\\033|\\e|\xe2\x90\x9b|#x1[bB];|&#27;)\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,4})?m"
+    rb"|\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[m(?![\w.\]-])"
 )
 _SPELT_SIGN = re.compile(rb"\[(?:[01];)?(?:3[0-7]|9[0-7])m[^\n]{0,200}?\[(?:0;)?0?m")
 _CHANGING = re.compile(rb"[\d\s.,:;/|%#=<>?()\[\]-]+|\xe2[\x94-\x96][\x80-\xbf]|[a-z]?(?:it|s|B|MB|GB|KB)/s")

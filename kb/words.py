@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"[a-z0-9][a-z0-9_.+/-]*|!!!|[\uac00-\ud7a3]+|[\u4e00-\u9fff
 _SHOUT = re.compile(r"!{3,}")
 _NOT_SPLIT = re.compile(r"(?<![\uac00-\ud7a3])([안못])\s+(?=[\uac00-\ud7a3])")
 _COUNT = re.compile(r"(?<![a-z0-9])(\d{1,3})\s?[xх*×]\s?(?=[a-z]+\d)")
-_PARALLEL = re.compile(r"(?<![a-z0-9_-])(tp|pp|dp|ep|dcp|pcp)\s?=?\s?(\d{1,3})(?![a-z0-9])")
+_PARALLEL = re.compile(r"(?:(?<![a-z0-9_-])|(?<=\d)[xх*×]?)(tp|pp|dp|ep|dcp|pcp)\s?=?\s?(\d{1,3})(?![a-wyz0-9])")
 _DIGIT = re.compile(r"[0-9]")
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 _JOINTS = re.compile(r"[_./+-]+")
@@ -194,7 +194,7 @@ def _clean(text: str) -> str:
     text = _SHOUT.sub("!!!", text)
     if not text.isascii():
         text = _NOT_SPLIT.sub(r"\1", text)
-    return _PARALLEL.sub(r"\1 \2", _COUNT.sub(r"\1 ", text)) if _DIGIT.search(text) else text
+    return _PARALLEL.sub(r" \1 \2 ", _COUNT.sub(r"\1 ", text)) if _DIGIT.search(text) else text
 
 
 def _parts(word: str) -> list[str]:

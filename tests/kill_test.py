@@ -73,6 +73,11 @@ def _kill_test(runs: int, seed: int, database: str | None) -> Figures:
     with tempfile.TemporaryDirectory(prefix="k3kill-") as name, serve(workspace) as server:
         child = Child(workspace, server, Path(name), **settings)
         child.start()
+        if not wait(lambda: server.sockets, 60):
+            raise SystemExit("the bot did not start")
+        for number in range(_CHANNELS):  # what was never heard of cannot be read after an absence
+            workspace.person(people[0].name).post(f"load-{number}", "Hello")
+        wait(lambda: not workspace.dispatcher.open, 60)
         for run in range(runs):
             if not wait(lambda: server.sockets, 60) or child.ended:
                 sys.stderr.write((Path(name) / "bot.log").read_text()[-4000:])

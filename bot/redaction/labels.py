@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from typing import Literal
 
 from bot.redaction.rule import Found, Rule
-from bot.redaction.values import MARK, bare, is_harmless, looks_like_key, looks_random, quoted, values
+from bot.redaction.values import (
+    COLOUR,
+    MARK,
+    bare,
+    behind_colours,
+    is_harmless,
+    looks_like_key,
+    looks_random,
+    quoted,
+    values,
+)
 
 _SEP = "[_. -]?"
 _STRONG = (
@@ -21,12 +31,13 @@ _STRONG = (
     f"(?:client|app|signing|webhook|consumer|shared|jwt|oauth|cookie|session){_SEP}secret",
     "(?:signing|encryption|master|auth|deploy|subscription|storage|service|license|ssh)[_.-]?key",
     "(?:db|database|user|admin|root|mysql|pg|postgres|redis|smtp|ftp|proxy|login|ssh|sudo|registry|docker|mongo|ldap"
-    "|rabbitmq)[_.-]?pass",
+    "|rabbitmq|bmc|ipmi|idrac|vnc|vpn)[_.-]?pass",
 )  # fmt: skip
 _MEDIUM = ("secret", "credential", "_auth", '"auth')
-_SHORT = "(?:pass|pw)(?=[\"' ]{0,4}[=:])"
+_SHORT = "(?:pass|pw)(?=[\"' ]{0,4}(?:[=:]|%3[ADad]|" + COLOUR.decode("latin-1") + "))"
 _KEYWORD = re.compile(
-    f"(?P<strong>{'|'.join(_STRONG)})|(?P<medium>{'|'.join((*_MEDIUM, _SHORT))})|(?P<token>token)".encode(), re.I
+    f"(?P<strong>{'|'.join(_STRONG)})|(?P<medium>{'|'.join((*_MEDIUM, _SHORT))})|(?P<token>token)".encode("latin-1"),
+    re.I,
 )
 
 _SUFFIX = re.compile(
@@ -37,10 +48,12 @@ _VALUE_WORDS = frozenset(
     b" base b encoded str string us eu cn".split()
 )
 """What may stand behind the keyword in the name of a secret; `_FILE`, `_NAME`, `_HASH`, `_ids` and others may not."""
-_CLOSE = re.compile(rb"(?:\\{0,3}[\"'`]|\xe2\x80[\x9c\x9d])?[\]*]{0,2}(?:[ \t]{0,2}[\[(][^\])\n]{0,40}[\])])?\*{0,2}")
+_CLOSE = re.compile(
+    rb"(?:\\{0,3}[\"'`]|%2[27]|\xe2\x80[\x9c\x9d])?[\]*]{0,2}(?:[ \t]{0,2}[\[(][^\])\n]{0,40}[\])])?\*{0,2}"
+)
 _ASSIGN = re.compile(
-    rb"(?:\x1b\[[0-9;]{0,12}m)?[ \t]{0,12}"
-    rb"(?::=|=>|->|[?+]=|={1,2}|:|\xef\xbc[\x9a\x9d]|\xe2\x80[\x93\x94]|\xe2\x86\x92)"
+    rb"[ \t]{0,12}"
+    rb"(?:%3[ADad](?:%2[027]){0,2}|:=|=>|->|[?+]=|={1,2}|:|\xef\xbc[\x9a\x9d]|\xe2\x80[\x93\x94]|\xe2\x86\x92)"
     rb"[*]{0,2}(?:[ \t]{0,12}(?:\r?\n[ \t]{0,40}-[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40})|[ \t]{0,12})"
 )
 _IS = re.compile(
@@ -50,12 +63,13 @@ _IS = re.compile(
     re.IGNORECASE,
 )
 _SPACE = re.compile(rb"[ \t]{1,4}(?:is[ \t]{1,3})?")
-_NEXT_LINE = re.compile(rb"\r?\n[ \t]{1,40}")
+_NEXT_LINE = re.compile(rb"\r?\n[ \t]{0,40}")
+_LONE = re.compile(rb"[\w.~+/=!@#$%^&*-]+(?=[ \t]*(?:\r?\n|\Z))")
 _DIGIT = re.compile(rb"[0-9]")
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z_.]*")
 _KEY_FOLLOWS = re.compile(rb"[\"']?[ \t]?[:=]")
 _BETWEEN = re.compile(
-    rb"[ \t]{1,8}(?=[^\s\\])"
+    rb"[ \t]{1,8}(?=[^\s\\]|" + COLOUR + rb")"
     rb"|\\{0,3}[\"'],[ \t]{0,8}(?:\r?\n[ \t]{0,60})?(?=[\"'\\])"  # a list of JSON or Python
     rb"|\\{0,3}[\"']?[ \t]{0,4}\r?\n[ \t]{0,60}-[ \t]{1,4}"  # a list of YAML
     rb"|[ \t]{1,4}\\\r?\n[ \t]{0,40}"  # a shell command that goes on in the next line
@@ -66,7 +80,11 @@ _PAIR = re.compile(
     rb"\\{0,3}[\"']?[ \t]{0,8},?[ \t]{0,8}(?:\r?\n[ \t]{0,60})?"
     rb"\\{0,3}[\"']?[vV]alue\\{0,3}[\"']?[ \t]{0,8}[:=][ \t]{0,8}"
 )
-_COMMAND = re.compile(rb"(?i)(?:^|[\s;&|])(?:env|setenv)[ \t]{1,4}\Z")
+_COMMAND = re.compile(
+    rb"(?i)(?:^|[\s;&|])(?:env|setenv|set(?:[ \t]{1,4}-(?:[a-z]{1,5}|-[a-z]{4,12})){1,4})[ \t]{1,4}\Z"
+)
+_BEHIND_ESCAPE = re.compile(rb"(?:" + COLOUR + rb"|\\[nrt])(?P<name>[A-Za-z0-9_./-]*)\Z")
+_KEBAB = re.compile(rb"[a-z0-9]+(?:[-.][a-z0-9]+)+")
 _LOGIN = re.compile(rb"login[ \t]{1,4}\S{1,80}[ \t]{1,4}\Z")
 _NO_SECRET = re.compile(
     rb"(?i)(?:^|[_.-])(?:bos|eos|pad|unk|sep|cls|mask|stop|image|audio|video|vision|special|next|start|end|begin|think"
@@ -86,8 +104,9 @@ def _find(data: bytes, start: int, _end: int) -> Iterator[Found]:
     if keyword is None:
         return
     before = data[max(start - 64, 0) : start]
-    name = before[len(before.rstrip(_NAME_CHARS)) :]
-    before = before[: len(before) - len(name)]
+    escape = _BEHIND_ESCAPE.search(before) if b"[" in before or b"\\" in before else None
+    name = escape.group("name") if escape is not None else before[len(before.rstrip(_NAME_CHARS)) :]
+    before = before[: escape.start() if escape is not None else len(before) - len(name)]
     strength = _strength(keyword, name, before)
     at = _name_end(data, keyword.end(), strength)
     if strength is None or at is None:
@@ -134,8 +153,10 @@ def _candidates(data: bytes, at: int, before: bytes, name: bytes, key: bytes, st
     if before.endswith(b"<") and data[at : at + 1] == b">":
         yield from _one(bare(data, at + 1))
         return
-    close = _CLOSE.match(data, at)
-    behind = close.end() if close is not None else at
+    coloured = behind_colours(data, at)
+    close = _CLOSE.match(data, coloured)
+    behind = close.end() if close is not None else coloured
+    behind = behind_colours(data, behind)
     assign = _ASSIGN.match(data, behind)
     if assign is not None:
         if (name + key).isupper() and behind == at and before[-1:] in (b'"', b"'"):
@@ -147,9 +168,13 @@ def _candidates(data: bytes, at: int, before: bytes, name: bytes, key: bytes, st
             return
         for found in values(data, below.end()):
             value = data[found[0] : found[1]]
-            if looks_random(value) and _DIGIT.search(value) and _KEY_FOLLOWS.match(data, found[1]) is None:
+            if not looks_random(value) or not _DIGIT.search(value) or _KEY_FOLLOWS.match(data, found[1]) is not None:
+                continue
+            indented = below.group().endswith((b" ", b"\t"))
+            if indented or (strength == "strong" and _LONE.match(data, found[0]) and not _KEBAB.fullmatch(value)):
                 yield found
         return
+    at = coloured
     flag = name.startswith(b"--") or (before.endswith(b"-") and name.startswith(b"-"))
     if flag or _COMMAND.search(before) or (_LOGIN.search(before) and not name):
         between = _BETWEEN.match(data, at)
@@ -178,10 +203,11 @@ def _in_words(data: bytes, at: int, strength: Strength) -> Iterator[Found]:
     space = _SPACE.match(data, at)
     if space is None:
         return
-    word = quoted(data, space.end()) or bare(data, space.end())
+    start = behind_colours(data, space.end())
+    word = quoted(data, start) or bare(data, start)
     if word is not None:
         value = data[word[0] : word[1]]
-        in_quotes = word[0] > space.end() and strength == "strong"
+        in_quotes = word[0] > start and strength == "strong"
         if looks_like_key(value) or (in_quotes and looks_random(value, 6)):
             yield word
 
@@ -202,6 +228,7 @@ def _one(found: Found | None) -> Iterator[Found]:
 
 def _words(data: bytes, at: int) -> Iterator[Found]:
     """The value of a flag, and further words that look like keys: `--api-key` of vLLM takes several."""
+    at = behind_colours(data, at)
     if data[at : at + 1] in (b"-", b"") or data[at] >= 0x80:
         return
     found = quoted(data, at) or bare(data, at)
@@ -229,7 +256,7 @@ def _is_secret(value: bytes, key: bytes, name: bytes, strength: Strength) -> boo
     if strength == "medium":
         if label.endswith(b"auth"):
             return re.fullmatch(rb"[A-Za-z0-9+/_=-]{8,}", value) is not None and looks_random(value)
-        return looks_random(value) and re.fullmatch(rb"[a-z0-9]+(?:[-.][a-z0-9]+)+", value) is None
+        return looks_random(value) and _KEBAB.fullmatch(value) is None
     if label == b"token" and _IDENTIFIER.fullmatch(value) and not (name.startswith(b"--") or key.isupper()):
         return False  # code: `out_token = Generic.Error`
     if label == b"pwd" and (value.startswith((b"/", b"~", b".")) or value[1:2] == b":"):
@@ -239,16 +266,20 @@ def _is_secret(value: bytes, key: bytes, name: bytes, strength: Strength) -> boo
     return len(value) >= 3
 
 
-_NAME_ANCHOR = "|".join((*_STRONG, *_MEDIUM, "(?:pass|pw)[\"' ]{0,4}[=:]"))
+_NAME_ANCHOR = "|".join((*_STRONG, *_MEDIUM, "(?:pass|pw)(?:[\"' ]{0,4}[=:]|%3[ad]|[\\x1b\\\\^\\[])"))
 # "token" is what a language model's log is full of, so more of what follows is asked for
 _TOKEN_ANCHORS = (
     "token(?:[_-]?[0-9]{1,3}|[_-][a-z]{1,12})?[\"'`\\\\\\]*]{0,5}[ \\t\\x1b]{0,8}"
     "(?:[=:?+>]|->|\\xef\\xbc|\\xe2[\\x80\\x86])",
+    "token(?:[_-]?[0-9]{1,3}|[_-][a-z]{1,12})?(?:%2[27])?%3[ad]",
+    "token(?:[_-]?[0-9]{1,3}|[_-][a-z]{1,12})?[\"'` \\t]{0,4}"
+    "(?:\\x1b|\\\\{1,4}(?:x1b|u001b|0?33|e)|\\^\\[)?\\[[0-9;]{0,20}m",
     "token[\"'\\\\]{0,4},?[ \\t]{0,4}\\r?\\n",
     "token[\"'\\\\]{0,4},",
     "token[ \\t](?:is |was )?[\"']{0,1}[a-z0-9_.-]{12}",
     "--(?:[a-z0-9]{1,12}[_-]){0,3}token[ \\t]",
     "env[ \\t]{1,4}[a-z0-9_]{0,40}token[ \\t]",
+    "set[ \\t]{1,4}-[a-z-]{1,12}[ \\t]{1,4}(?:-[a-z-]{1,12}[ \\t]{1,4})?[a-z0-9_]{0,40}token[ \\t]",
 )
 
 

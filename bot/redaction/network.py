@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from bot.redaction.rule import Finder, Found, Rule
-from bot.redaction.values import MARK, bare, is_harmless, looks_like_key, looks_random, quoted
+from bot.redaction.values import COLOUR, MARK, bare, behind_colours, is_harmless, looks_like_key, looks_random, quoted
 
 _AUTHORIZATION = re.compile(
-    rb"authorization\\{0,3}[\"'`]?\]?"
+    rb"authorization\\{0,3}[\"'`]?\]?(?:" + COLOUR + rb"){0,4}"
     rb"(?:[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}(?:[bfr]?\\{0,3}[\"'`])?|[ \t]{0,4},[ \t]{0,4}[bfr]?\\{0,3}[\"'`])"
+    rb"(?:" + COLOUR + rb"){0,4}"
     rb"(?P<scheme>(?:bearer|basic|token|negotiate|ntlm|api-?key|bot|key|splunk|sso-key|digest|hawk|oauth|aws4-hmac-sha256)"
     rb"(?:[ \t]{1,4}|%20|\+))?",
     re.IGNORECASE,
@@ -18,7 +19,7 @@ _AUTHORIZATION = re.compile(
 _WHOLE_LINE = (b"digest", b"hawk", b"oauth", b"aws4")
 _HEADER = re.compile(rb"(?:(?!\\[nr])[^\r\n]){1,1000}")
 _CREDENTIAL = re.compile(rb"[^\s\"'`,;\\<>()\[\]{}]{3,4096}")
-_BEARER = re.compile(rb"bearer[ \t]{1,4}(?P<value>[A-Za-z0-9._~+/=-]{8,4096})", re.IGNORECASE)
+_BEARER = re.compile(rb"bearer[ \t]{1,4}(?:" + COLOUR + rb"){0,4}(?P<value>[A-Za-z0-9._~+/=-]{8,4096})", re.IGNORECASE)
 _COOKIE = re.compile(
     rb"cookie\\{0,3}[\"']?(?:[ \t]{0,4}:[ \t]{0,4}(?:b?\\{0,3}[\"'])?|,[ \t]{0,4}b?\\{0,3}[\"'])"
     rb"(?P<value>[\w.%-]{1,80}=(?:(?!\\[nr\"'])[^\r\n\"']){3,4096})",
@@ -29,6 +30,9 @@ _USERINFO = re.compile(
     rb"://(?P<user>[^\s:/@\[\]\"'<>?#`\\]{0,100}):(?!\d{1,5}(?:[/,?#\s\"'`)\\]|\Z))(?P<value>"
     # A password with `/` and `@` in it is likelier than a path with `@`: up to the last one, but not beyond a `?`
     rb"(?:[^\s\"'<>`/?#]|/(?!/)){1,256}(?=" + _HOST + rb")|(?:[^\s\"'<>`/]|/(?!/)){1,256}?(?=" + _HOST + rb"))"
+)
+_ENCODED = re.compile(
+    rb"%3A%2F%2F[^\s:/@\"'<>?&#%]{0,100}%3A(?P<value>(?:(?!%2F|%3F|%40)[^\s\"'<>?&#]){1,256})%40", re.IGNORECASE
 )
 _USER_TOKEN = re.compile(rb"://(?P<value>[A-Za-z0-9_.~-]{20,255})@(?!sha\d{3}:)[\w\[]")
 _QUERY = re.compile(rb"[^\s&\"'<>#;`)\\\]}|,]{4,4096}")
@@ -41,12 +45,14 @@ _PARAMETERS = (
 _SHORT_ENOUGH = re.compile(rb"(?i)(?:password|passwd|pwd|pass|secret|client_secret|\w*token|api[_-]?key)\Z")
 
 _CURL = re.compile(
-    rb"(?:-u|--user|--proxy-user)(?:[ \t]{1,4}|=)\\{0,3}[\"']?[^\s:\"'@]{1,64}:(?P<value>[^\s\"']{2,256})"
+    rb"(?:(?:-u|--user|--proxy-user)(?:[ \t]{1,4}|=)|-u)\\{0,3}[\"']?[^\s:\"'@]{1,64}:(?P<value>[^\s\"']{2,256})"
 )
 _HTTP_TOOLS = (b"curl", b"wget", b"lftp")
 _LOGIN = re.compile(rb"login\b[^\n|;&]{0,160}?[ \t]-p[ \t]{1,4}(?=[^\s-])", re.IGNORECASE)
 _LOGIN_TOOLS = re.compile(rb"(?:docker|podman|nerdctl|helm|registry|oras|skopeo|crane|buildah|az|oc|ctr)[ \t]{1,4}\Z")
 _MYSQL = re.compile(rb"mysql(?:dump|admin)?\b[^\n|;&]{0,100}?[ \t]-p(?=[^\s-])")
+_IPMI = re.compile(rb"ipmitool\b[^\n|;&]{0,160}?[ \t]-P[ \t]{0,4}(?=[^\s-])")
+_PASS_ARGUMENT = re.compile(rb"-pass(?:in|out)?[ \t=]{1,4}[\"']?pass:")
 _LITERAL = re.compile(rb"--from-literal(?:=|[ \t]{1,4})[\"']?[\w.-]{1,80}=")
 _KEYED = re.compile(
     rb"(?:wandb[ \t]{1,4}login|authtoken|vault[ \t]{1,4}login)[ \t]{1,4}(?:--?[\w=:/.-]{1,60}[ \t]{1,4}){0,3}"
@@ -62,7 +68,7 @@ def _authorization(data: bytes, start: int, _end: int) -> Iterator[Found]:
     if match is None:
         return
     scheme = (match.group("scheme") or b"").lower()
-    value = (_HEADER if scheme.startswith(_WHOLE_LINE) else _CREDENTIAL).match(data, match.end())
+    value = (_HEADER if scheme.startswith(_WHOLE_LINE) else _CREDENTIAL).match(data, behind_colours(data, match.end()))
     if value is None or is_harmless(value.group()):
         return
     if scheme or looks_random(value.group(), 6) or len(value.group()) >= 20:
@@ -99,8 +105,18 @@ def _parameter(data: bytes, start: int, end: int) -> Iterator[Found]:
     match = _QUERY.match(data, end)
     if match is None or is_harmless(match.group()):
         return
-    if _SHORT_ENOUGH.search(data[start + 1 : end - 1]) or len(match.group()) >= 12:
+    if _SHORT_ENOUGH.search(data[start:end].removesuffix(b"=")) or len(match.group()) >= 12:
         yield match.span()
+
+
+def _encoded(data: bytes, start: int, _end: int) -> Iterator[Found]:
+    match = _ENCODED.match(data, start)
+    if match is not None and not is_harmless(match.group("value")):
+        yield match.span("value")
+
+
+def _joined(data: bytes, start: int, end: int) -> Iterator[Found]:
+    return _curl(data, start + 1, end)
 
 
 def _curl(data: bytes, start: int, _end: int) -> Iterator[Found]:
@@ -147,8 +163,12 @@ NETWORK = (
     Rule(b"bearer[ \\t]", _bearer, caseless=True),
     Rule(b"cookie[\"'\\\\]{0,4}[ \\t]{0,4}[:,]", _cookie, caseless=True),
     Rule(b"://", _url),
-    Rule(f"[?&](?:amp;)?(?:{_PARAMETERS})=".encode(), _parameter, caseless=True),
+    Rule(b"%3A%2F%2F", _encoded, caseless=True),
+    Rule(f"(?:[?&](?:amp;)?|\\\\u0026)(?:{_PARAMETERS})=".encode(), _parameter, caseless=True),
     Rule(b"(?:-u|--user|--proxy-user)[ =]", _curl),
+    Rule(b"[ \\t]-u[\"']?[A-Za-z._$][A-Za-z0-9._$-]{0,64}:", _joined),
+    Rule(b"ipmitool[ \\t]", _option(_IPMI)),
+    Rule(b"-pass(?:in|out)?[ \\t=]{1,4}[\"']?pass:", _option(_PASS_ARGUMENT)),
     Rule(b"sshpass[ \\t]{1,4}-p", _option(re.compile(rb"sshpass[ \t]{1,4}-p[ \t]{0,4}(?=[^\s-])"))),
     Rule(b"redis-cli[ \\t]", _option(re.compile(rb"redis-cli\b[^\n|;&]{0,100}?[ \t]-a[ \t]{1,4}(?=[^\s-])"))),
     Rule(b"mysql[a-z]{0,5}[ \\t]", _option(_MYSQL)),

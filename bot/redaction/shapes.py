@@ -11,9 +11,14 @@ import re
 from collections.abc import Iterator
 
 from bot.redaction.rule import Found, Rule
+from bot.redaction.values import COLOUR
 
-_AFTER_ESCAPE = rb"(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f])"
-"""In JSON a line end is written `\\n`, in URLs every sign may be `%3D`: their last letter is no part of a token."""
+_AFTER_ESCAPE = re.compile(
+    rb"(?:" + COLOUR + rb"|\[[KJHm]|\\(?:[abefnrtv0]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-3][0-7]{2})"
+    rb"|%[0-9A-Fa-f]{2}|\^[A-Z])\Z"
+)
+"""A line end may be written `\\n`, a sign `%3D`, a colour `\\u001b[31m`: their last letter is no part of a token."""
+_LONGEST_ESCAPE = 32
 
 # anchor, the rest of the token behind the anchor, the alphabet that must not stand before it
 _ANY, _WORD, _URLSAFE = "A-Za-z0-9", "A-Za-z0-9_", "A-Za-z0-9_-"
@@ -54,24 +59,48 @@ _TOKENS: tuple[tuple[str, str, str], ...] = (
     ("[sr]k_(?:live|test)_[A-Za-z0-9]{16}", "[A-Za-z0-9]*", _ANY),  # Stripe
     ("SG\\.[A-Za-z0-9_-]{16,24}\\.[A-Za-z0-9_-]{16}", "[A-Za-z0-9_-]*", _ANY),  # SendGrid
     ("[0-9]{8,10}:AA[A-Za-z0-9_-]{32}", "[A-Za-z0-9_-]*", _ANY),  # Telegram
+    ("bot[0-9]{6,12}:[A-Za-z0-9_-]{30}", "[A-Za-z0-9_-]*", _ANY),
+    ("discord(?:app)?\\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{5,24}/", "[A-Za-z0-9_-]{8,}", _URLSAFE),
+    ("webhook\\.office\\.com/webhookb?2?/", "[A-Za-z0-9@/_-]{8,}", _URLSAFE),  # Teams
+    ("(?:feishu\\.cn|larksuite\\.com)/open-apis/bot/(?:v2/)?hook/", "[A-Za-z0-9-]{8,}", _URLSAFE),
     ("AGE-SECRET-KEY-1[A-Z0-9]{20}", "[A-Z0-9]*", _ANY),
     ("eyJ[A-Za-z0-9_-]{8}", "[A-Za-z0-9_-]*\\.[A-Za-z0-9_-]{4,}(?:\\.[A-Za-z0-9_-]*){0,3}", _URLSAFE),  # JWT
     # The same in base64, as a Kubernetes Secret holds them: hf_, ghp_, xoxb-, nvapi-, and private keys
     ("(?:aGZf|Z2hwX|eG94Yi|bnZhcGkt)[A-Za-z0-9+/]{20}", "[A-Za-z0-9+/]*=*", "A-Za-z0-9+/"),
     ("LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJ|BPUEVOU1NI|BFQyBQUklW|BFTkNSWVBU)[A-Za-z0-9+/]{20}",
      "[A-Za-z0-9+/]*=*", "A-Za-z0-9+/"),
+    # The logins of a registry: `{"auths"` in base64, tight, indented by spaces or by a tab
+    ("(?:eyJhdXRocyI6|eyAiYXV0aHMi|ewogICJhdXRocyI6|ewogICAgImF1dGhzIj|ewoJImF1dGhzI)[A-Za-z0-9+/]{8}",
+     "[A-Za-z0-9+/]*=*", "A-Za-z0-9+/"),
 )  # fmt: skip
 _ONLY_LETTERS = re.compile(rb"[A-Za-z]+[_-][a-z_-]*")
 """Words joined by `-` or `_` behind a short prefix are a name (`sk-learn-contrib-…`), not a token."""
 
 
+_AWS_SECRET = re.compile(rb"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_-])")
+_BESIDE = 100
+_SORTS = tuple(map(re.compile, (rb"[A-Z]", rb"[a-z]", rb"[0-9]")))
+
+
+def _is_after_escape(data: bytes, start: int) -> bool:
+    return _AFTER_ESCAPE.search(data[max(start - _LONGEST_ESCAPE, 0) : start]) is not None
+
+
 def _rule(anchor: str, rest: str, alphabet: str) -> Rule:
-    whole = re.compile(rf"(?:(?<![{alphabet}])|{_AFTER_ESCAPE.decode()})(?:{anchor}){rest}".encode())
+    before = re.compile(rf"[{alphabet}]".encode())
+    whole = re.compile(rf"(?:{anchor}){rest}".encode())
+    aws = anchor.startswith("(?:AKIA")
 
     def find(data: bytes, start: int, _end: int) -> Iterator[Found]:
+        if start and before.match(data, start - 1) and not _is_after_escape(data, start):
+            return
         match = whole.match(data, start)
-        if match is not None and _ONLY_LETTERS.fullmatch(match.group()) is None:
-            yield match.start(), match.end()
+        if match is None or _ONLY_LETTERS.fullmatch(match.group()) is not None:
+            return
+        yield match.span()
+        beside = _AWS_SECRET.search(data, match.end(), match.end() + _BESIDE) if aws else None
+        if beside is not None and all(sort.search(beside.group()) for sort in _SORTS):
+            yield beside.span()
 
     return Rule(anchor.encode(), find)
 

@@ -13,8 +13,15 @@ MARK = b"[redacted"
 WINDOW = 2048
 """Bytes behind a label in which its value is looked for: bounds the work for each label."""
 
+COLOUR = (
+    rb"(?:(?:\x1b|\\{1,4}(?:x1[bB]|u001[bB]|0?33|[eE])|\^\[|\xe2\x90\x9b)(?:\[[0-9;:?]{0,20}[A-Za-z]|\([AB0])"
+    rb"|\[[0-9;]{1,20}m)"
+)
+"""A code of a terminal: the bytes themselves, as JSON, shells and editors spell them, or what is left without ESC."""
+_COLOURS = re.compile(rb"(?:" + COLOUR + rb"){1,8}")
+
 _OPEN = re.compile(
-    rb"(?:[bBfFrRuU]{0,2})(?P<quote>\\{0,3}[\"'`]|\xe2\x80[\x9c\x98\x9e]|\xc2\xab|\xe3\x80\x8c|\xe3\x80\x8e)"
+    rb"(?:[bBfFrRuU]{0,2})(?P<quote>\"{3}|'{3}|\\{0,3}[\"'`]|\xe2\x80[\x9c\x98\x9e]|\xc2\xab|\xe3\x80\x8c|\xe3\x80\x8e)"
 )
 _CLOSING = {
     b"\xe2\x80\x9c": (b"\xe2\x80\x9d",), b"\xe2\x80\x9e": (b"\xe2\x80\x9d", b"\xe2\x80\x9c"),
@@ -23,16 +30,15 @@ _CLOSING = {
 }  # fmt: skip
 _WIDE_STOP = rb"\xef\xbc[\x8c\x9b\x89\x81]|\xe3\x80[\x80\x81\x82\x8d\x8f]|\xe2\x80[\x9d\x99\xa6]|\xc2\xbb|\xc2\xa0"
 _BARE = re.compile(
-    rb"(?:(?!" + _WIDE_STOP + rb")[^\s\"'`<>,;&|(){}\[\]\\\x1b]"
+    rb"(?:(?!" + _WIDE_STOP + rb"|\^\[\[)[^\s\"'`<>,;&|(){}\[\]\\\x1b]"
     rb"|[,;&|](?![\s\"'`}\])\\]|\Z|[\w][\w .-]{0,40}[=:])"  # within a password, unless the next parameter begins
     rb"|[)\]}](?=[A-Za-z0-9!@#$%^*~])"
-    rb"|\\(?![nrtuvfx\"'`\\]|\Z)"
+    rb"|\\(?![nrtuvfx\"'`\\]|0?33\[|[eE]\[|\Z)"
     rb"){1,2048}"
 )
 _MORE = re.compile(rb"[^\s\"'`<>,;&\\]{0,16384}")
 _BRACKET = re.compile(rb"[(\[{][^\s\"'`]{0,256}")
 _CALL = re.compile(rb"[A-Za-z_][\w.]*[(\[]")
-_ANSI = re.compile(rb"(?:\x1b\[[0-9;]{0,12}m)*")
 _TYPE = re.compile(
     rb"(?:typing\.)?(?:str|bytes|string|SecretStr|Any|object|(?:Optional|Union|Annotated|[Ll]ist|[Ss]equence)\[[^\]\n]{0,80}\])"
     rb"(?:[ \t]{0,2}\|[ \t]{0,2}[\w.\[\]]{1,40}){0,4}(?![\w./+!@#$%-])(?:[ \t]{0,4}=(?!=)[ \t]{0,4})?"
@@ -88,6 +94,12 @@ def is_harmless(value: bytes, label: bytes = b"") -> bool:
     return any(pattern.fullmatch(value) for pattern in (_HARMLESS, _CODE, _PATH)) or value.lower() in _STOPWORDS
 
 
+def behind_colours(data: bytes, at: int) -> int:
+    """Where the text goes on behind the colour codes at `at`."""
+    colours = _COLOURS.match(data, at)
+    return colours.end() if colours is not None else at
+
+
 def _letters(name: bytes) -> bytes:
     return re.sub(rb"[^a-z]", b"", name.lower())
 
@@ -117,8 +129,7 @@ def looks_like_key(value: bytes) -> bool:
 
 def values(data: bytes, at: int) -> Iterator[Found]:
     """The values that begin at `at`: one in quotes or bare, or those of a list. Harmless ones too."""
-    colour = _ANSI.match(data, at)
-    at = colour.end() if colour is not None else at
+    at = behind_colours(data, at)
     call = _SECRET_CALL.match(data, at)
     typed = _TYPE.match(data, at) if call is None else None
     if typed is not None:
@@ -184,7 +195,7 @@ def bare(data: bytes, at: int, most: int = WINDOW) -> Found | None:
     if end - at >= WINDOW:
         more = _MORE.match(data, end)
         end = more.end() if more is not None else end
-    elif data[end : end + 1] in (b"(", b"[", b"{"):
+    elif data[end : end + 1] in (b"(", b"[", b"{") and behind_colours(data, end) == end:
         if _CALL.match(data, at) is not None:
             return None
         bracket = _BRACKET.match(data, end)

@@ -29,9 +29,13 @@ from bot.rendering.blocks_text import (
     told_plain,
     user,
 )
+from bot.rendering.counted import Counted
+from bot.rendering.first_failure import cited_root, quoted
+from bot.rendering.healthy import nothing_failed
 from bot.rendering.html import html
 from bot.rendering.markdown import markdown
 from bot.rendering.message import AnswerState, Json, OutgoingFile, OutgoingMessage
+from bot.rendering.names import fact_names
 from bot.rendering.text import size_text
 from bot.rendering.understood import understood
 from kb.entry import Language
@@ -93,8 +97,10 @@ class _Answer:
             word = self._writer.say(f"confidence.{self._first.confidence}")
             return f"{self._writer.pair(layer, self._first.title)} [{word}]"
         root = self._report.root_exception
-        outcome = self._writer.say(f"outcome.{self._report.outcome}")
-        return self._writer.pair(outcome, f"{root.type}: {root.text}") if root and not self._first else outcome
+        if self._report.outcome == "unrelated":
+            return nothing_failed(self._report)[0]
+        outcome = self._writer.say("outcome.unknown")
+        return self._writer.pair(outcome, quoted(root)) if root and not self._first else outcome
 
     # The head: layer, cause, confidence, what was understood
 
@@ -140,15 +146,16 @@ class _Answer:
             *self._title(first.title),
             rich(*summary),
             *self._why(first),
-            self._understood(),
+            *self._understood(),
         ]
 
     def _named(self, key: str, value: str) -> list[RichTextElement]:
         return [run(self._writer.pair(self._writer.say(key), "")), run(value, bold=True)]
 
-    def _understood(self) -> Json:
-        text = self._writer.pair(self._writer.say("label.understood"), understood(self._report))
-        return context(text, self._writer.language, _UNDERSTOOD)
+    def _understood(self) -> list[Json]:
+        told = understood(self._report)
+        text = self._writer.pair(self._writer.say("label.understood"), told)
+        return [context(text, self._writer.language, _UNDERSTOOD)] if told else []
 
     def _title(self, title: str) -> list[Json]:
         header = HeaderBlock(text=plain(title, _TITLE)).to_dict()
@@ -163,7 +170,7 @@ class _Answer:
         if item.version_note:
             elements.append(line(run("⚠ "), *writer.prose(item.version_note, _NOTE, OUR_CODE)))
         if item.unknown_facts:
-            facts = ", ".join(item.unknown_facts)
+            facts = fact_names(writer.language, item.unknown_facts)
             elements.append(line(run("⚠ "), *writer.prose(writer.say("label.depends_on", facts=facts), _NOTE)))
         if not item.evidence:
             elements.append(line(run(writer.say("label.by_words"), italic=True)))
@@ -180,12 +187,12 @@ class _Answer:
             rich(line(run(writer.say(f"outcome.{key}"), bold=True))),
         ]
         if report.root_exception is not None and not self._is_cited(report.root_exception):
-            root = parts.cite(parts.cited_root(report.root_exception), writer)
+            root = parts.cite(cited_root(report.root_exception), writer)
             blocks.append(rich(self._layout.heading(writer.say("slack.first_failure")), *root))
         if self._first is not None:
             title = line(*writer.prose(self._first.title, 500, bold=True))
             blocks += [rich(title), *self._why(self._first)]
-        return [*blocks, self._understood()]
+        return [*blocks, *self._understood()]
 
     def _is_cited(self, root: RootException) -> bool:
         """Whether the line stands among the evidence anyway."""
@@ -194,12 +201,14 @@ class _Answer:
 
     def _unrelated(self) -> list[Json]:
         writer = self._writer
+        headline, more = nothing_failed(self._report)
         return [
             rich(
-                line(run(writer.say("outcome.unrelated"), bold=True)),
+                line(*writer.prose(headline, 500, bold=True)),
+                *([line(*writer.prose(more, _NOTE))] if more else []),
                 line(run(writer.say("slack.next.unrelated"))),
             ),
-            self._understood(),
+            *self._understood(),
         ]
 
     # The middle: sections, in the order in which they get room
@@ -244,8 +253,8 @@ class _Answer:
         writer, coverage = self._writer, self._report.coverage
         read = writer.say(
             "label.read",
-            lines=coverage.lines_read,
-            files=len(coverage.files),
+            lines=Counted(coverage.lines_read, writer.language),
+            files=Counted(len(coverage.files), writer.language),
             size=size_text(coverage.bytes_read),
         )
         others = 0 if self._state.alternatives_shown else max(0, len(self._report.diagnoses) - 1)

@@ -31,6 +31,8 @@ def buttons(report: Report, state: AnswerState, writer: Writer, others: int) -> 
     elements: list[InteractiveElement] = []
     if state.status != "resolved" and report.outcome != "unrelated":
         elements.append(button(ids.RESOLVED, "resolved", style="primary"))
+    elif state.status == "resolved":
+        elements.append(button(ids.REOPEN, "reopen"))
     elements.append(button(ids.WRONG, "wrong" if report.outcome == "matched" else "know"))
     if others:
         elements.append(button(ids.ALTERNATIVES, "alternatives", count=others))

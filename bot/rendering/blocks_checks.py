@@ -17,8 +17,22 @@ from slack_sdk.models.blocks import (
 
 from bot.rendering import ids
 from bot.rendering.blocks_layout import BLOCK_CHARACTERS, Laid, Layout, Room
-from bot.rendering.blocks_text import USER_ID, Writer, clip, cost, label, line, plain, rich, run, weigh, weight
+from bot.rendering.blocks_text import (
+    OUR_CODE,
+    USER_ID,
+    Writer,
+    clip,
+    cost,
+    label,
+    line,
+    plain,
+    rich,
+    run,
+    weigh,
+    weight,
+)
 from bot.rendering.message import AnswerState, Json
+from bot.rendering.placeholders import hint
 from kb.report import ReportCheck, ReportDiagnosis
 
 NAME = "checks"
@@ -52,7 +66,11 @@ def lay_checks(item: ReportDiagnosis, state: AnswerState, writer: Writer, layout
     code = writer.code_of(item.entry)
     expanded = layout.is_expanded(NAME)
     wanted = item.checklist if expanded else item.checklist[:GROUP]
-    heading = rich(layout.heading(writer.say("label.checks")))
+    told = hint(writer.language, item)
+    explained = [line(*writer.prose(told, _TEXT, OUR_CODE))] if told else []
+    heading = rich(layout.heading(writer.say("label.checks")), *explained)
+    if weight(heading) > room.characters - layout.note_weight():
+        heading = rich(layout.heading(writer.say("label.checks")))
     characters = room.characters - layout.note_weight() - weight(heading)
     groups: list[list[Json]] = []
     drawn: list[_Drawn] = []

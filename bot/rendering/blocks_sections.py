@@ -9,6 +9,7 @@ from slack_sdk.models.blocks import RichTextElementParts
 
 from bot.rendering.blocks_layout import Item, Section
 from bot.rendering.blocks_text import Writer, clip, line, run
+from bot.rendering.healthy import other_notes
 from kb.library import Library
 from kb.report import (
     Cited,
@@ -19,7 +20,6 @@ from kb.report import (
     ReportNotRead,
     ReportSource,
     ReportStep,
-    RootException,
 )
 
 _PROSE = 600
@@ -48,14 +48,9 @@ def cite(cited: Cited, writer: Writer, limit: int = _QUOTE) -> Item:
     return [line(*runs), *writer.quote(cited.text, limit)]
 
 
-def cited_root(root: RootException) -> Cited:
-    """The first failure as a cited line."""
-    return Cited(file=root.file, line=root.line, text=f"{root.type}: {root.text}", process=root.process, host=root.host)
-
-
 def consequences(item: ReportDiagnosis, writer: Writer) -> Section:
     """What only follows from the cause."""
-    items = [partial(_bullet, writer.title_of(entry), writer, frozenset()) for entry in item.consequences]
+    items = [partial(_bullet, title, writer, frozenset()) for title in writer.consequence_titles(item)]
     return Section("consequences", writer.say("label.consequences"), items)
 
 
@@ -77,7 +72,7 @@ def _step(number: int, step: ReportStep, writer: Writer, code: frozenset[str]) -
 
 
 def avoid(item: ReportDiagnosis, writer: Writer) -> Section:
-    """What to leave alone."""
+    """What not to do."""
     code = writer.code_of(item.entry)
     items = [partial(_bullet, text, writer, code) for text in item.avoid]
     return Section("avoid", writer.say("label.avoid"), items)
@@ -113,8 +108,9 @@ def _alternative(item: ReportDiagnosis, writer: Writer, library: Library) -> Ite
 
 def notes(report: Report, writer: Writer, *, expanded: bool) -> Section:
     """What is true and useful and not the fault: its title, until unfolded."""
-    items = [partial(_note, note, writer, expanded=expanded) for note in report.notes]
-    folded = any(note.text for note in report.notes)
+    told = other_notes(report)
+    items = [partial(_note, note, writer, expanded=expanded) for note in told]
+    folded = any(note.text for note in told)
     return Section("notes", writer.say("label.notes"), items, folded=folded)
 
 

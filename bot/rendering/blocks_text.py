@@ -22,17 +22,24 @@ from slack_sdk.models.blocks import (
 )
 
 from bot.catalogue import say
+from bot.rendering.counted import Counted
 from bot.rendering.literal import literal, literal_line
 from bot.rendering.message import Json
-from bot.rendering.titles import entry_of, title_of
+from bot.rendering.titles import consequence_titles, entry_of
 from kb.entry import Language
 from kb.library import Library
+from kb.report import ReportDiagnosis
 
 USER_ID = re.compile(r"[UWB][A-Z0-9]{1,40}")
 CODE = re.compile(r"`([^`\n]+)`")
 _PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
 _BLANK = "—"
-OUR_CODE = frozenset({"vllm --version"})
+OUR_CODE = frozenset(
+    {
+        *("vllm --version", "docker logs CONTAINER > server.log 2>&1", "kubectl logs POD > server.log"),
+        *("docker exec CONTAINER", "kubectl exec POD --"),
+    }
+)
 """Code in the engine's own messages."""
 
 
@@ -83,7 +90,7 @@ def label(text: str, code: frozenset[str]) -> str:
 def told_plain(text: str, limit: int, language: Language) -> PlainTextObject:
     """As `plain`, but a text that is too long ends with how much more there is."""
     shown, left = clip(text, limit)
-    note = " " + say(language, "label.more_lines", count=left) if left else ""
+    note = " " + say(language, "label.more_lines", count=Counted(left, language)) if left else ""
     return PlainTextObject(text=(shown + note) if shown.strip() else "…", emoji=False)
 
 
@@ -145,9 +152,9 @@ class Writer:
         words = [text.get(self.language) for text in texts] + entry.avoid.get(self.language)
         return frozenset(code for text in words for code in CODE.findall(text) if not _PLACEHOLDER.search(code))
 
-    def title_of(self, entry_id: str) -> str:
-        """The title of an entry; its id where it is no longer in the knowledge base."""
-        return title_of(self._library, entry_id, self.language)
+    def consequence_titles(self, item: ReportDiagnosis) -> list[str]:
+        """The titles of what only followed."""
+        return consequence_titles(self._library, item, self.language)
 
     def prose(
         self, text: str, limit: int, code: frozenset[str] = frozenset(), *, bold: bool = False
@@ -185,7 +192,7 @@ class Writer:
             return []
         shown, left = clip(command, limit, lines=True)
         if left:
-            return [line(run(self.say("slack.more.command", count=len(command)), italic=True))]
+            return [line(run(self.say("slack.more.command", count=Counted(len(command), self.language)), italic=True))]
         return [RichTextPreformattedElement(elements=[run(shown)])]
 
     def bullet(self, runs: Sequence[RichTextElement]) -> RichTextElement:
@@ -194,7 +201,9 @@ class Writer:
 
     def cut(self, left: int) -> list[RichTextElement]:
         """The note that so many characters were left out; nothing where none were."""
-        return [run(" " + self.say("label.more_lines", count=left), italic=True)] if left else []
+        return (
+            [run(" " + self.say("label.more_lines", count=Counted(left, self.language)), italic=True)] if left else []
+        )
 
 
 _ALIVE = re.compile(

@@ -12,12 +12,18 @@ from markupsafe import Markup, escape
 
 from bot.catalogue import say
 from bot.rendering.blocks_text import CODE, OUR_CODE, Writer
+from bot.rendering.counted import Counted
+from bot.rendering.first_failure import cited_root
+from bot.rendering.healthy import nothing_failed, other_notes
 from bot.rendering.literal import literal
 from bot.rendering.markdown import literal_lines
+from bot.rendering.names import fact_name, fact_names
+from bot.rendering.placeholders import hint
 from bot.rendering.text import size_text
+from bot.rendering.titles import consequence_titles
 from bot.rendering.understood import understood
 from kb.library import Library
-from kb.report import Cited, Report
+from kb.report import Report
 
 _QUOTE = 20_000
 _FACTS = 300
@@ -36,35 +42,38 @@ def html(report: Report, library: Library) -> str:
         lang={"zh": "zh-Hans"}.get(language, language),
         report=report,
         first=first,
-        heading=literal(first.title if first and report.outcome == "matched" else say(language, _outcome(report))),
+        heading=literal(_heading(report)),
+        more=nothing_failed(report)[1] if report.outcome == "unrelated" else "",
+        notes=other_notes(report),
         why_unknown="unknown_wrappers" if first else "unknown_cause" if root else "unknown_words",
-        root=Cited(
-            file=root.file, line=root.line, text=f"{root.type}: {root.text}", process=root.process, host=root.host
-        )
-        if root and report.outcome == "unknown"
-        else None,
+        root=cited_root(root) if root and report.outcome == "unknown" else None,
         understood=understood(report),
-        facts=[(name, report.facts[name]) for name in names[:_FACTS]],
+        facts=[(fact_name(language, name), report.facts[name]) for name in names[:_FACTS]],
         facts_left_out=max(0, len(names) - _FACTS),
         read=say(
             language,
             "label.read",
-            lines=coverage.lines_read,
-            files=len(coverage.files),
+            lines=Counted(coverage.lines_read, language),
+            files=Counted(len(coverage.files), language),
             size=size_text(coverage.bytes_read),
         ),
         say=partial(say, language),
         pair=lambda key, value: say(language, "slack.pair", label=say(language, key), value=value),
         layer_of=lambda layer: library.guide(layer).name.get(language),
-        title_of=writer.title_of,
+        consequences=lambda item: consequence_titles(library, item, language),
+        named=partial(fact_names, language),
+        counted=lambda number: Counted(number, language),
+        hint=partial(hint, language),
         prose=lambda text, entry: _prose(text, writer.code_of(entry)),
         ours=lambda text: _prose(text, OUR_CODE),
     )
     return page
 
 
-def _outcome(report: Report) -> str:
-    return f"outcome.{report.outcome}"
+def _heading(report: Report) -> str:
+    if report.outcome == "matched" and report.diagnoses:
+        return report.diagnoses[0].title
+    return nothing_failed(report)[0] if report.outcome == "unrelated" else say(report.language, "outcome.unknown")
 
 
 def _prose(text: str, code: frozenset[str]) -> Markup:

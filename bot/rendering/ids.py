@@ -15,6 +15,7 @@ from typing import Any, Final
 # Elements of an answer
 TICK: Final = "tick"
 RESOLVED: Final = "resolved"
+REOPEN: Final = "reopen"
 WRONG: Final = "wrong"
 ALTERNATIVES: Final = "alternatives"
 LANGUAGE_SELECT: Final = "language_select"

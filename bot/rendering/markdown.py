@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 
 from bot.catalogue import say
+from bot.rendering.counted import Counted
+from bot.rendering.first_failure import cited_root
+from bot.rendering.healthy import nothing_failed, other_notes
 from bot.rendering.literal import literal, shorten
+from bot.rendering.names import fact_names
+from bot.rendering.placeholders import hint
 from bot.rendering.text import size_text
-from bot.rendering.titles import title_of
+from bot.rendering.titles import consequence_titles
 from bot.rendering.understood import understood
 from kb.entry import Language
 from kb.library import Library
@@ -23,7 +28,8 @@ def markdown(report: Report, library: Library) -> str:
     language = report.language
     lines: list[str] = []
     if report.outcome == "unrelated":
-        lines += [f"**{say(language, 'outcome.unrelated')}**", ""]
+        headline, more = nothing_failed(report)
+        lines += [f"**{_plain(headline)}**", "", *([_plain(more), ""] if more else [])]
     elif report.outcome == "matched":
         first = report.diagnoses[0]
         lines += [
@@ -37,20 +43,18 @@ def markdown(report: Report, library: Library) -> str:
         lines += [f"# {say(language, 'outcome.unknown')}", ""]
         key = "unknown_wrappers" if report.diagnoses else "unknown_cause" if report.root_exception else "unknown_words"
         lines.append(say(language, f"outcome.{key}"))
-    lines += [f"- **{say(language, 'label.understood')}**: {_plain(understood(report))}", ""]
+    if told := understood(report):
+        lines += [f"- **{say(language, 'label.understood')}**: {_plain(told)}", ""]
     if report.outcome == "unknown" and report.root_exception is not None:
         root = report.root_exception
-        cited = Cited(
-            file=root.file, line=root.line, text=f"{root.type}: {root.text}", process=root.process, host=root.host
-        )
-        lines += [f"## {say(language, 'label.first_failure')}", "", *_cited(language, cited)]
+        lines += [f"## {say(language, 'label.first_failure')}", "", *_cited(language, cited_root(root))]
     for number, item in enumerate(report.diagnoses):
         if number:
             lines += [f"# {say(language, 'label.also')}: {_plain(item.title)}", ""]
         lines += _body(language, item, library)
-    if report.notes:
+    if notes := other_notes(report):
         lines += [f"## {say(language, 'label.notes')}", ""]
-        lines += [f"- {_plain(note.title)}: {_plain(note.text)}" for note in report.notes] + [""]
+        lines += [f"- {_plain(note.title)}: {_plain(note.text)}" for note in notes] + [""]
     if report.missing_evidence:
         lines += [f"## {say(language, 'label.missing')}", ""]
         for missing in report.missing_evidence:
@@ -60,8 +64,8 @@ def markdown(report: Report, library: Library) -> str:
     read = say(
         language,
         "label.read",
-        lines=coverage.lines_read,
-        files=len(coverage.files),
+        lines=Counted(coverage.lines_read, language),
+        files=Counted(len(coverage.files), language),
         size=size_text(coverage.bytes_read),
     )
     lines.append(read)
@@ -78,15 +82,17 @@ def _body(language: Language, item: ReportDiagnosis, library: Library) -> list[s
     if item.version_note:
         lines += [f"> {_plain(item.version_note)}", ""]
     if item.unknown_facts:
-        lines += [f"> {_plain(say(language, 'label.depends_on', facts=', '.join(item.unknown_facts)))}", ""]
+        lines += [f"> {_plain(say(language, 'label.depends_on', facts=fact_names(language, item.unknown_facts)))}", ""]
     if item.evidence:
         lines += [f"## {say(language, 'label.evidence')}", ""]
         for cited in item.evidence:
             lines += _cited(language, cited)
     if item.consequences:
         lines += [f"## {say(language, 'label.consequences')}", ""]
-        lines += [f"- {_plain(title_of(library, entry_id, language))}" for entry_id in item.consequences] + [""]
+        lines += [f"- {_plain(title)}" for title in consequence_titles(library, item, language)] + [""]
     lines += [f"## {say(language, 'label.checks')}", ""]
+    if told := hint(language, item):
+        lines += [told, ""]
     for check in item.checklist:
         scope = "" if check.scope == "this_node" else f" ({say(language, f'scope.{check.scope}')})"
         lines += [f"- [ ] {_plain(check.text)}{scope}", *_fence(check.command, "sh")]
@@ -113,7 +119,7 @@ def _address(url: str) -> str:
 
 def _cited(language: Language, cited: Cited) -> list[str]:
     text, left = shorten(cited.text, _EVIDENCE_WIDTH)
-    more = [say(language, "label.more_lines", count=left)] if left else []
+    more = [say(language, "label.more_lines", count=Counted(left, language))] if left else []
     speaker = " ".join(part for part in (cited.process, cited.host) if part)
     who = f" ({_plain(speaker)})" if speaker else ""
     return [f"{_plain(cited.file)}:{cited.line}{who}", *_fence(text, ""), *more, ""]

@@ -22,6 +22,7 @@ from bot.rendering import ids
 from bot.rendering.blocks_buttons import language_options
 from bot.rendering.blocks_text import clip, plain, told_plain
 from bot.rendering.message import Json
+from bot.rendering.titles import title_of
 from kb.entry import LANGUAGES, Language
 from kb.library import Library
 
@@ -119,13 +120,22 @@ def _option(entry: str, title: str) -> Option:
 
 
 @lru_cache(maxsize=8)
-def known_entries(library: Library, language: Language) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """(name of the layer, ((entry id, title), ...)) of all causes, for `wrong_modal`."""
+def _causes(library: Library, language: Language) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     found: dict[str, list[tuple[str, str]]] = {}
     for rule in library.rules:
         if rule.kind == "cause":
-            found.setdefault(rule.layer, []).append((rule.id, library.entry(rule.id).title.get(language)))
+            found.setdefault(rule.layer, []).append((rule.id, title_of(library, rule.id, language)))
     return tuple((library.guide(layer).name.get(language), tuple(entries)) for layer, entries in found.items())
+
+
+def known_entries(
+    library: Library, language: Language, wrong: str | None = None
+) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """(name of the layer, ((entry id, title), ...)) of all causes, for `wrong_modal`; without the one that is wrong."""
+    return tuple(
+        (layer, tuple((entry, title) for entry, title in entries if entry != wrong))
+        for layer, entries in _causes(library, language)
+    )
 
 
 def language_modal(language: Language, private_metadata: str = "") -> Json:

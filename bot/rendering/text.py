@@ -7,8 +7,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot.catalogue import say
+from bot.rendering.counted import Counted
+from bot.rendering.first_failure import cited_root
+from bot.rendering.healthy import nothing_failed, other_notes
 from bot.rendering.literal import literal, shorten
-from bot.rendering.titles import title_of
+from bot.rendering.names import fact_names
+from bot.rendering.placeholders import hint
+from bot.rendering.titles import consequence_titles
 from bot.rendering.understood import understood
 from kb.entry import Language
 from kb.library import Library
@@ -31,8 +36,12 @@ class TextRenderer:
     def print(self, report: Report) -> None:
         """Print one report."""
         if report.outcome == "unrelated":
-            self._line(say(report.language, "outcome.unrelated"), "bold")
-            self._line(f"{say(report.language, 'label.understood')}: {understood(report)}", "dim")
+            headline, more = nothing_failed(report)
+            self._line(literal(headline), "bold")
+            if more:
+                self._line(literal(more))
+            self._understood(report)
+            self._notes(report)
             self._coverage(report)
             return
         if report.outcome == "matched":
@@ -57,7 +66,7 @@ class TextRenderer:
         head.append(literal(first.title), "bold")
         head.append(f" [{say(language, f'confidence.{first.confidence}')}]", _CONFIDENCE_STYLE[first.confidence])
         self._console.print(head)
-        self._line(f"{say(language, 'label.understood')}: {understood(report)}", "dim")
+        self._understood(report)
         self._console.print()
         self._body(report, first)
         others = report.diagnoses[1:]
@@ -74,6 +83,10 @@ class TextRenderer:
                 for cited in other.evidence[:1]:
                     self._cited(language, cited)
 
+    def _understood(self, report: Report) -> None:
+        if told := understood(report):
+            self._line(f"{self._label(report.language, 'understood')} {told}", "dim")
+
     def _body(self, report: Report, item: ReportDiagnosis) -> None:
         language = report.language
         self._line(literal(item.cause))
@@ -82,17 +95,18 @@ class TextRenderer:
         if item.version_note:
             self._line(item.version_note, "yellow")
         if item.unknown_facts:
-            self._line(say(language, "label.depends_on", facts=", ".join(item.unknown_facts)), "yellow")
+            self._line(say(language, "label.depends_on", facts=fact_names(language, item.unknown_facts)), "yellow")
         if item.evidence:
             self._heading(language, "evidence")
             for cited in item.evidence[:_EVIDENCE_LINES]:
                 self._cited(language, cited)
         if item.consequences:
             self._heading(language, "consequences")
-            for entry_id in item.consequences:
-                title = literal(title_of(self._library, entry_id, language))
-                self._console.print(Text(f"  - {title}"))
+            for title in consequence_titles(self._library, item, language):
+                self._console.print(Text(f"  - {literal(title)}"))
         self._heading(language, "checks")
+        if told := hint(language, item):
+            self._console.print(Padding(Text(told, "dim"), (0, 0, 0, 2), expand=False))
         for number, check in enumerate(item.checklist, 1):
             self._check(language, number, check)
         self._heading(language, "recovery")
@@ -111,21 +125,12 @@ class TextRenderer:
             self._line(say(language, "outcome.unknown_words"), "bold")
         else:
             self._line(say(language, "outcome.unknown_cause"), "bold")
-        self._line(f"{say(language, 'label.understood')}: {understood(report)}", "dim")
+        self._understood(report)
         root = report.root_exception
         if root is not None:
             self._console.print()
             self._heading(language, "first_failure")
-            self._cited(
-                language,
-                Cited(
-                    file=root.file,
-                    line=root.line,
-                    text=f"{root.type}: {root.text}",
-                    process=root.process,
-                    host=root.host,
-                ),
-            )
+            self._cited(language, cited_root(root))
         for item in report.diagnoses[:1]:
             self._console.print()
             self._line(literal(item.title), "bold")
@@ -143,7 +148,9 @@ class TextRenderer:
         for part in text.split("\n"):
             self._console.print(Text(f"      {literal(part)}"), soft_wrap=True)
         if left:
-            self._console.print(Text("      " + say(language, "label.more_lines", count=left), "dim"))
+            self._console.print(
+                Text("      " + say(language, "label.more_lines", count=Counted(left, language)), "dim")
+            )
 
     def _check(self, language: Language, number: int, check: ReportCheck) -> None:
         scope = "" if check.scope == "this_node" else f" ({say(language, f'scope.{check.scope}')})"
@@ -179,10 +186,11 @@ class TextRenderer:
                 self._console.print(Text(f"     $ {literal(part)}", "bold"), soft_wrap=True)
 
     def _notes(self, report: Report) -> None:
-        if not report.notes:
+        notes = other_notes(report)
+        if not notes:
             return
         self._heading(report.language, "notes")
-        for note in report.notes:
+        for note in notes:
             self._console.print(Padding(Text(f"- {literal(note.title)}"), (0, 0, 0, 2), expand=False))
 
     def _missing(self, report: Report) -> None:
@@ -209,8 +217,8 @@ class TextRenderer:
             say(
                 language,
                 "label.read",
-                lines=coverage.lines_read,
-                files=len(coverage.files),
+                lines=Counted(coverage.lines_read, language),
+                files=Counted(len(coverage.files), language),
                 size=size_text(coverage.bytes_read),
             ),
             "dim",

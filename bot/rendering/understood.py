@@ -8,7 +8,10 @@ from kb.report import Report
 
 
 def understood(report: Report) -> str:
-    """For instance `vLLM 0.27.1, 8x B300, TP8, CUDA 13.0, prefix cache off, failed while loading weights`."""
+    """For instance `vLLM 0.27.1, 8x B300, TP8, CUDA 13.0, prefix cache off, stage of the failure: loading weights`.
+
+    Empty where the report cites nothing either, as for a plain question.
+    """
     language = report.language
     facts = report.facts
     parts: list[str] = []
@@ -44,4 +47,7 @@ def understood(report: Report) -> str:
         stage = message(language, f"stage.{report.stage}")
         key = "failed_at" if report.outcome != "unrelated" else "came_to"
         parts.append(say(language, f"understood.{key}", stage=stage))
-    return ", ".join(parts) if parts else say(language, "understood.nothing")
+    if parts:
+        return ", ".join(parts)
+    cites = report.root_exception is not None or any(item.evidence for item in report.diagnoses)
+    return say(language, "understood.nothing") if cites else ""

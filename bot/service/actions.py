@@ -12,6 +12,7 @@ from typing import Any, get_args
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
+from bot.catalogue import say
 from bot.inbox import Inbox
 from bot.lease import Lease
 from bot.rendering import ids
@@ -26,6 +27,7 @@ from bot.slackio.client import SlackCannotPost, SlackGateway
 from bot.store import Evidence, Incident, IncidentStore, ReplyStore
 from kb.entry import Language
 from kb.library import Library
+from kb.report import Report
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +68,8 @@ class Actions:
             return self._tick(incident, user, values)
         if name == "resolved":
             return self._status(incident, user, "resolved", None)
+        if name == "reopen":
+            return incident.status == "open" or self._status(incident, user, "open", None)
         if name == "wrong":
             return self._status(incident, user, "wrong", json.dumps(values, ensure_ascii=False, sort_keys=True))
         if name == "alternatives":
@@ -129,6 +133,11 @@ class Actions:
         if user != incident.author and not self.access.is_lead(user):
             self.teller.whisper(incident.channel, user, "service.not_yours", incident=incident)
             return
+        self.remove(incident)
+        self.teller.whisper(incident.channel, user, "service.deleted", thread=incident.thread_ts)
+
+    def remove(self, incident: Incident) -> None:
+        """Delete an incident, with the messages that the bot wrote for it."""
         client: WebClient = self.gateway.client
         for reply in self.reply_store.of_incident(incident.id):
             if _is_ts(reply.ts or ""):
@@ -141,10 +150,12 @@ class Actions:
         self.store.delete(incident.id)
         self.inbox.forget_lane(incident.lane)
         log.info("deleted", extra={"incident": incident.id})
-        self.teller.whisper(incident.channel, user, "service.deleted", thread=incident.thread_ts)
 
-    def open_thread(self, incident: Incident, item: Evidence, lease: Lease) -> Incident:
-        """Open a thread for text that is no message, and hand its work over to the thread's lane."""
+    def open_thread(self, incident: Incident, item: Evidence, lease: Lease, response_url: str = "") -> Incident:
+        """Open a thread for text that is no message, and hand its work over to the thread's lane.
+
+        Where it is not in the channel of the command, that is said there, by its `response_url`.
+        """
         if not _is_ts(incident.thread_ts):
             language = incident.language or self.languages.of(incident.author)
             message = root_message(language, incident, item)
@@ -157,6 +168,9 @@ class Actions:
             if posted is not None and posted.ts is not None:
                 # Not the person's id, which a command or form may have given, but the direct message: updates need it.
                 self.store.change(incident.id, self.clock(), channel=posted.channel, thread_ts=posted.ts)
+                if response_url and posted.channel != incident.channel:
+                    link = self._link(posted.channel, posted.ts)
+                    self.teller.answer_command(response_url, incident.author, "service.answered_directly", link=link)
         moved = self.store.get(incident.id) or incident
         self.inbox.accept(f"refresh:{incident.id}", "refresh", {"incident": incident.id}, lane=moved.lane)
         return moved
@@ -165,7 +179,12 @@ class Actions:
         """Publish the Home tab of a person."""
         user = payload["user"]
         language = self.languages.of(user)
-        shown = [self._home_incident(one, language) for one in self.store.recent(payload["team"], user)]
+        recent = [(one, self._report_of(one, language)) for one in self.store.recent(payload["team"], user)]
+        shown = [
+            self._home_incident(one, report, language)
+            for one, report in recent
+            if report is None or report.outcome != "unrelated"
+        ]
         self.gateway.client.views_publish(user_id=user, view=home(language, shown))
 
     def prefer(self, payload: Mapping[str, Any]) -> None:
@@ -173,13 +192,23 @@ class Actions:
         if self.languages.choose(payload["user"], payload["language"]):
             self.home(payload)
 
-    def _home_incident(self, incident: Incident, language: Language) -> HomeIncident:
-        report = (self.store.reports(incident.id) or {}).get(language)
-        title = report.diagnoses[0].title if report and report.diagnoses else "…"
+    def _link(self, channel: str, ts: str) -> str:
+        return f"{self.team_url or 'https://slack.com/'}archives/{channel}/p{ts.replace('.', '')}"
+
+    def _report_of(self, incident: Incident, language: Language) -> Report | None:
+        return (self.store.reports(incident.id) or {}).get(language)
+
+    def _home_incident(self, incident: Incident, report: Report | None, language: Language) -> HomeIncident:
+        title = "…"  # not read yet
+        if report is not None and report.diagnoses:
+            title = report.diagnoses[0].title
+        elif report is not None:
+            first = report.root_exception
+            title = first.text.partition("\n")[0] if first else say(language, "outcome.unknown")
         url = None
         if self.team_url and _is_ts(incident.thread_ts):
-            url = f"{self.team_url}archives/{incident.channel}/p{incident.thread_ts.replace('.', '')}"
-        when = time.strftime("%Y-%m-%d", time.gmtime(incident.created_at))
+            url = self._link(incident.channel, incident.thread_ts)
+        when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(incident.created_at))
         return HomeIncident(title, incident.status, when, url)  # type: ignore[arg-type]
 
 

@@ -24,7 +24,7 @@ from bot.errors import AnalysisDied, BotError, WorkReturned
 from bot.evidence import Evidence
 from bot.lease import Lease
 from bot.redaction import Redactor
-from bot.service.reading import Conclusion, Progress, Reader, is_small
+from bot.service.reading import Conclusion, NotSmallError, Progress, Reader, is_small
 from bot.slackio.files import FileFetcher
 from kb.library import Library
 
@@ -87,8 +87,11 @@ class ReaderPool:
         self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None = None
     ) -> Conclusion:
         """As `Reader.conclude`. Raises AnalysisDied besides, where the process is gone."""
-        with self._one_of(self._small if is_small(items) else self._large, lease) as process:
-            return process.conclude(items, redactor, lease, progress)
+        if is_small(items):
+            with contextlib.suppress(NotSmallError), self._one_of(self._small, lease) as process:
+                return process.conclude(items, redactor, lease, progress, small=True)
+        with self._one_of(self._large, lease) as process:
+            return process.conclude(items, redactor, lease, progress, small=False)
 
     @contextlib.contextmanager
     def _one_of(self, processes: list[_Process], lease: Lease) -> Iterator[_Process]:
@@ -149,12 +152,12 @@ class _Process:
         raise AnalysisDied("the process that reads logs does not start; see the lines of the log above")
 
     def conclude(
-        self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None
+        self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None, *, small: bool
     ) -> Conclusion:
-        """See ReaderPool.conclude."""
+        """See ReaderPool.conclude. Raises NotSmallError."""
         connection = self.start()
         try:
-            connection.send((list(items), redactor, progress is not None))
+            connection.send((list(items), redactor, progress is not None, small))
             found = _answer(connection, lease, progress)
         except (EOFError, ConnectionError):
             if self._ended:
@@ -252,15 +255,20 @@ def serve(connection: Connection, spec: Callable[[], Reader]) -> None:
         while True:
             asked = connection.recv()
             if asked != "stop":  # which came after the end
-                items, redactor, wanted = asked
-                connection.send(_tried(reader, items, redactor, _Told(connection), progress if wanted else None))
+                items, redactor, wanted, small = asked
+                conclude = reader.conclude_small if small else reader.conclude_any
+                connection.send(_tried(conclude, items, redactor, _Told(connection), progress if wanted else None))
 
 
 def _tried(
-    reader: Reader, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None
+    conclude: Callable[..., Conclusion],
+    items: Sequence[Evidence],
+    redactor: Redactor,
+    lease: Lease,
+    progress: Progress | None,
 ) -> tuple[str, Conclusion | Exception]:
     try:
-        return "done", reader.conclude(items, redactor, lease, progress)
+        return "done", conclude(items, redactor, lease, progress)
     except _BotGone:
         raise
     except BotError as error:

@@ -34,6 +34,10 @@ class Forms:
         """A text of the catalogue in the language of a user."""
         return say(self._languages.of(user), key, **values)
 
+    def notice(self, user: str, key: str) -> dict[str, Any]:
+        """A form that only tells a text of the catalogue, in the language of a user."""
+        return notice_modal(self._languages.of(user), key)
+
     def open_text(self, body: Mapping[str, Any]) -> None:
         """The form to paste a log into."""
         language = self._languages.of(body["user"]["id"])
@@ -48,7 +52,8 @@ class Forms:
         language = incident.language or self._languages.of(body["user"]["id"])
         report = (self._store.reports(incident_id) or {}).get(language)
         suggestions = [(one.entry, one.title) for one in report.diagnoses[1:_SUGGESTIONS]] if report else []
-        known = known_entries(self._library, language)
+        wrong = report.diagnoses[0].entry if report and report.diagnoses else None
+        known = known_entries(self._library, language, wrong)
         self._open(body["trigger_id"], wrong_modal(language, incident_id, suggestions, known))
 
     def _open(self, trigger_id: str, view: dict[str, Any]) -> None:

@@ -16,6 +16,8 @@ from bot.store import Evidence, Incident
 log = logging.getLogger(__name__)
 
 _THREAD = 100
+"""Messages of a thread, besides its root, that are looked at: those next to the call."""
+_PAGE, _PAGES = 200, 25
 _MOST = 100
 _AROUND = 60.0
 _LONG = 2_500
@@ -51,10 +53,23 @@ class Gatherer:
         return []
 
     def _thread(self, incident: Incident, ts: str, redactor: Redactor) -> list[Evidence]:
-        answer = self._client.conversations_replies(
-            channel=incident.channel, ts=incident.thread_ts, limit=_THREAD, latest=ts, inclusive=True
-        )
-        messages: list[dict[str, Any]] = answer.get("messages") or []
+        messages: list[dict[str, Any]] = []
+        cursor = ""
+        for _ in range(_PAGES):  # Slack gives a thread from its beginning only
+            answer = self._client.conversations_replies(
+                channel=incident.channel,
+                ts=incident.thread_ts,
+                limit=_PAGE,
+                latest=ts,
+                inclusive=True,
+                cursor=cursor or None,
+            )
+            page: list[dict[str, Any]] = answer.get("messages") or []
+            messages = [*messages[:1], *messages[1:][-_THREAD:], *page]
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                break
+        messages = [*messages[:1], *messages[1:][-_THREAD:]]
         found = []
         for message in messages:
             if message.get("user") == self._bot_user or message.get("ts") == ts:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from bot.inbox import Inbox
 from bot.service.access import Access
 from bot.service.parts import Json, Part, Redactors, is_evidence, part_of, redacted
-from bot.store import Database, IncidentStore
+from bot.store import ChannelStore, Database, IncidentStore
 from bot.store.incidents import lane_of
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,7 @@ class Intake:
     database: Database
     inbox: Inbox
     incidents: IncidentStore
+    heard: ChannelStore
     access: Access
     redactors: Redactors
     bot_user: str
@@ -60,6 +61,7 @@ class Intake:
         if not self.access.team(team):
             return False
         if kind in ("app_mention", "message"):
+            self.heard.hear(str(event.get("channel", "")))
             return self._message(team, str(body.get("event_id")), event)
         if kind == "app_home_opened":
             payload = {"team": team, "user": event.get("user")}
@@ -72,16 +74,21 @@ class Intake:
         subtype = event.get("subtype")
         channel = str(event.get("channel", ""))
         if subtype == "message_changed":
+            message: Json = event.get("message") or {}
+            if message.get("subtype") == "tombstone":  # the root of a thread was deleted; its replies stay
+                return self._deleted(event_id, channel, str(message.get("ts", "")))
             return self._edited(event_id, channel, event)
         if subtype == "message_deleted":
-            ts = str(event.get("deleted_ts", ""))
-            return self._of_evidence(f"event:{event_id}", "deleted", channel, ts, {"ts": ts})
+            return self._deleted(event_id, channel, str(event.get("deleted_ts", "")))
         if subtype not in (None, "file_share", "thread_broadcast"):
             return False
         if event.get("bot_id") or event.get("app_id") or not event.get("user") or event["user"] == self.bot_user:
             return False
         spoken = event.get("channel_type") == "im" or event.get("type") == "app_mention" or self._mentioned(event)
         return self._posted(team, channel, event, spoken=spoken)
+
+    def _deleted(self, event_id: str, channel: str, ts: str) -> bool:
+        return self._of_evidence(f"event:{event_id}", "deleted", channel, ts, {"ts": ts})
 
     def _mentioned(self, message: Json) -> bool:
         return re.search(rf"<@{re.escape(self.bot_user)}(?:\|[^>]*)?>", str(message.get("text", ""))) is not None
@@ -174,6 +181,7 @@ class Intake:
         root = f"{via}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
         part = Part(root, user, "", self.redactors.of(channel).redact(text), [])
         payload = self._evidence(part, spoken=True, via=via)
+        payload["response_url"] = str(body.get("response_url") or "")
         with self.database.write(urgent=True) as connection:
             accepted = self._accept_evidence(connection, key, payload, _Place(team, channel, root))
         if accepted:

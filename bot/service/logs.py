@@ -10,9 +10,14 @@ _SIGN = re.compile(
     r"|NCCL (?:INFO|WARN)|NVRM: Xid|CUDA error|\b[A-Za-z_.]+(?:Error|Exception): ",
     re.MULTILINE,
 )
+_ALONE = re.compile(
+    r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[|NVRM: Xid \(|NCCL WARN \S|CUDA error: \S+ \S"
+    r"|\b[A-Za-z_.]+(?:Error|Exception): (?:\S+ +){3}",
+)
+"""What one line shows, however short it is."""
 
 
 def looks_like_log(text: str) -> bool:
     """Whether unformatted text shows a log: a line of one among several, or an exception."""
     lines = text.count("\n") + 1
-    return bool(_SIGN.search(text)) and (lines >= 2 or len(text) >= 60)
+    return bool(_SIGN.search(text)) and (lines >= 2 or len(text) >= 60 or _ALONE.search(text) is not None)

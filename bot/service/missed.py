@@ -2,8 +2,8 @@
 
 Slack tells the app of an event once and three more times, within about six minutes, and then never again
 (https://docs.slack.dev/apis/events-api, "Retries"). So the time until which we listened is kept in the database, and
-what came later is read from the channels that incidents are in and those of the settings. Every message takes the same
-way in as a delivery, under the same key: what is known already does nothing.
+what came later is read from the channels that the bot has heard something from, and those of the settings. Every
+message takes the same way in as a delivery, under the same key: what is known already does nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.service.intake import Intake
-from bot.slackio.client import SlackError, SlackGateway, SlackGone, SlackRetryLater
-from bot.store import Database, IncidentStore
+from bot.slackio.client import SlackCannotPost, SlackError, SlackGateway, SlackGone, SlackRetryLater
+from bot.store import ChannelStore, Database, IncidentStore
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class Missed:
 
     database: Database
     store: IncidentStore
+    heard: ChannelStore
     gateway: SlackGateway
     intake: Intake
     team: str
@@ -86,7 +87,7 @@ class Missed:
             return False
         except SlackRetryLater as busy:
             log.info("cannot read the history yet", extra={"error": str(busy)})
-            self.stopping.wait(busy.retry_after or 0)
+            self.stopping.wait(busy.retry_after or 5)
             return False
         if taken:
             log.info("caught up", extra={"count": taken})
@@ -96,7 +97,7 @@ class Missed:
         """Questions first, which nobody has answered; then what may have come to the threads."""
         taken = 0
         threads: list[tuple[str, str, float]] = []
-        for channel in sorted({*self.store.channels(), *self.channels}):
+        for channel in sorted({*self.heard.all(), *self.channels}):
             # A reply from before its incident was evidence for nobody; the one who asks later names what counts.
             begun = self.store.threads(channel, self.clock() - _THREADS_FOR, _THREADS)
             for message in sorted(self._read(channel, None, since, pauses), key=lambda one: float(one["ts"])):
@@ -119,8 +120,10 @@ class Missed:
             yield from self.gateway.messages(channel, thread, oldest=f"{since:.6f}", pages=_PAGES)
         except (SlackGone, SlackRetryLater):
             raise
-        except SlackError as error:  # we were removed from the channel, or it was never ours
+        except SlackError as error:
             log.info("the history of a channel cannot be read", extra={"channel": channel, "error": str(error)})
+            if isinstance(error, SlackCannotPost) and thread is None:  # we were removed from it, or it was never ours
+                self.heard.forget(channel)
 
     def _take(self, channel: str, message: dict[str, Any], since: float) -> int:
         return sum(self.intake.event(event) for event in self._of_message(channel, message, since))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from bot.redaction import Redactor
 from bot.service.logs import looks_like_log
@@ -15,6 +16,7 @@ _FILE_KEYS = (
     "id", "name", "title", "mimetype", "filetype", "mode", "size", "is_external", "external_type", "file_access",
     "url_private", "url_private_download", "user_team", "source_team",
 )  # fmt: skip
+_URLS = ("url_private", "url_private_download")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,13 @@ def is_evidence(part: Part) -> bool:
 
 def _file(file: Json, redactor: Redactor) -> dict[str, Any]:
     kept = {key: file[key] for key in _FILE_KEYS if file.get(key) is not None}
+    said = {key: str(kept[key]) for key in ("name", "title", *_URLS) if key in kept}
+    if any(redactor.redact(text) != text or redactor.redact(unquote(text)) != unquote(text) for text in said.values()):
+        for key in _URLS:  # they hold the name, spelled in Slack's way; files.info gives them again by the id
+            kept.pop(key, None)
     for key in ("name", "title"):
         if key in kept:
-            kept[key] = redactor.redact(str(kept[key]))
+            kept[key] = redactor.redact(said[key])
     return kept
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from bot.errors import BotError
 from bot.evidence import Evidence
 from bot.lease import Lease
 from bot.redaction import Redactor, redact_report
@@ -27,6 +28,15 @@ _ONE_PASTE = 10.0
 _SMALL = 1 << 20
 _SMALL_FILES = 256 << 10
 _SMALL_AT_ONCE = 1
+_UNFOLDED = 8 << 20
+"""Bytes up to which evidence counts as small while it is read: of a bundle its size tells nothing."""
+_TIME = 15 * 60.0
+_MINUTES = "15 min"
+"""Seconds of reading, after which the answer rests on what was read."""
+
+
+class NotSmallError(BotError):
+    """What looked small is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +61,35 @@ class Reader:
         self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None = None
     ) -> Conclusion:
         """Read everything and conclude. Raises the errors of fetching, and WorkReturned."""
-        with self._small if is_small(items) else nullcontext():
-            return self._conclude(items, redactor, lease, progress)
+        if is_small(items):
+            with self._small, suppress(NotSmallError):
+                return self.conclude_small(items, redactor, lease, progress)
+        return self.conclude_any(items, redactor, lease, progress)
 
-    def _conclude(
-        self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None
+    def conclude_small(
+        self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None = None
     ) -> Conclusion:
+        """As `conclude`. Raises NotSmallError where there is more than it looked."""
+        return self._conclude(items, redactor, _Watch(lease, progress, self._progress_bytes, _size(items), _UNFOLDED))
+
+    def conclude_any(
+        self, items: Sequence[Evidence], redactor: Redactor, lease: Lease, progress: Progress | None = None
+    ) -> Conclusion:
+        """As `conclude`, however much it is."""
+        return self._conclude(items, redactor, _Watch(lease, progress, self._progress_bytes, _size(items)))
+
+    def _conclude(self, items: Sequence[Evidence], redactor: Redactor, watch: _Watch) -> Conclusion:
         collector = Collector(self._library.scanner, self._library.watches)
-        watch = _Watch(lease, progress, self._progress_bytes, _size(items))
         for source in self._sources(items):
-            lease.check()
+            watch.lease.check()
             if isinstance(source, NotRead):
                 collector.skip(source.file, source.reason, source.detail)
             else:
                 chunks = redactor.stream(watch.over(source.name, source.chunks))
                 collector.add(Source(source.name, chunks, source.paste))
+            if watch.late:
+                collector.skip(source.file if isinstance(source, NotRead) else source.name, "time_limit", _MINUTES)
+                break
         evidence = collector.finish()
         diagnosis = diagnose_evidence(evidence, self._library)
         reports = {
@@ -132,14 +156,26 @@ class _Watch:
 
     _EVERY = 3.0
 
-    def __init__(self, lease: Lease, progress: Progress | None, start: int, total: int | None) -> None:
-        self._lease, self._progress, self._start, self._total = lease, progress, start, total
+    def __init__(
+        self, lease: Lease, progress: Progress | None, start: int, total: int | None, most: int | None = None
+    ) -> None:
+        self.lease, self._progress, self._start, self._total, self._most = lease, progress, start, total, most
         self._read = 0
         self._last = 0.0
+        self._until = time.monotonic() + _TIME
+
+    @property
+    def late(self) -> bool:
+        """Whether reading has taken as long as it may."""
+        return time.monotonic() > self._until
 
     def over(self, name: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
-            self._lease.check()
+            self.lease.check()
+            if self.late:
+                return
+            if self._most is not None and self._read + len(chunk) > self._most:
+                raise NotSmallError(name)
             yield chunk
             self._read += len(chunk)
             now = time.monotonic()

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import httpx
 from slack_sdk.models.blocks import MarkdownTextObject, SectionBlock
 
 from bot.catalogue import say
 from bot.rendering.message import OutgoingMessage
 from bot.service.languages import Languages
 from bot.slackio.client import SlackCannotPost, SlackError, SlackGateway
+from bot.slackio.web import web
 from bot.store import Incident, IncidentStore, ReplyStore
 from kb.entry import Language
 
@@ -61,6 +63,15 @@ class Teller:
             except SlackCannotPost:
                 self._gateway.post(user, None, message)
         except SlackError as error:
+            log.warning("cannot tell a person", extra={"key": key, "error": type(error).__name__})
+
+    def answer_command(self, response_url: str, user: str, key: str, **values: object) -> None:
+        """A note to whoever gave a command, where they gave it: `response_url` needs no membership."""
+        text = say(self._language(user, None), key, **values)
+        try:
+            with web(self._gateway.client) as http:
+                http.post(response_url, json={"response_type": "ephemeral", "text": text}).raise_for_status()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             log.warning("cannot tell a person", extra={"key": key, "error": type(error).__name__})
 
     def cannot_post(self, payload: Mapping[str, Any], reason: str) -> None:

@@ -107,8 +107,11 @@ class Service:
         elif row.kind == "deleted":
             owner = self.store.evidence_owner(payload["channel"], payload["ts"])
             if owner is not None and self.store.drop_evidence(owner[0], payload["ts"]):
-                left = bool(self.store.evidence(owner[0]))
-                self._note(todos, owner[0], row, diagnose=left)
+                incident = self.store.get(owner[0])
+                if incident is not None and not self.store.evidence(owner[0]):
+                    self.actions.remove(incident)  # an answer would go on quoting what its author took back
+                else:
+                    self._note(todos, owner[0], row, diagnose=True)
         elif row.kind == "action":
             if self.actions.apply(payload, lease):
                 self._note(todos, payload["incident"], row, render=True)
@@ -130,7 +133,7 @@ class Service:
         fresh = not self.store.has_reports(incident.id) or self.replies.posted(incident, "answer") is None
         changed = self.store.put_evidence(incident.id, _item(payload), self.clock())
         if row.kind == "typed":
-            self.actions.open_thread(incident, _item(payload), lease)
+            self.actions.open_thread(incident, _item(payload), lease, str(payload.get("response_url") or ""))
             return  # goes on in the lane of the thread
         if fresh and payload["via"] == "mention":
             redactor = self.redactors.of(incident.channel)

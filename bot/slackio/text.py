@@ -160,7 +160,11 @@ def _typed(one: Json) -> str:
             return form.format(one[name])
     if kind == "date":
         return str(one.get("fallback") or one.get("timestamp") or "")
-    return str(one.get("text") or one.get("value") or "")
+    typed = str(one.get("text") or one.get("value") or "")
+    style: Any = one.get("style")
+    code = _is_json(style) and bool(style.get("code"))
+    # Backticks of a log that was pasted as words became code; `text` of the message has them, too.
+    return f"`{typed}`" if code and typed and "`" not in typed else typed
 
 
 def _token(inner: str) -> str:

@@ -107,11 +107,6 @@ class IncidentStore:
             rows = connection.execute(query.order_by(incidents.c.updated_at.desc()).limit(limit)).all()
         return [_incident(row) for row in rows]
 
-    def channels(self) -> list[str]:
-        """Where incidents are."""
-        with self._database.read() as connection:
-            return list(connection.execute(select(incidents.c.channel).distinct()).scalars())
-
     def threads(self, channel: str, since: float, limit: int) -> dict[str, float]:
         """The threads of a channel's incidents that something happened in since then, and since when each is one."""
         first = select(func.min(evidence.c.message_ts)).where(evidence.c.incident == incidents.c.id).scalar_subquery()

@@ -133,6 +133,13 @@ replies = Table(
 )
 Index("replies_incident", replies.c.incident)
 
+channels = Table(
+    "channels",
+    metadata,
+    Column("channel", String(40), primary_key=True),
+    Column("heard_at", Float, nullable=False),
+)
+
 settings = Table(
     "settings",
     metadata,

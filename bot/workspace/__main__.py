@@ -28,7 +28,8 @@ def main(
         Path | None, typer.Option(help="The app manifest; deploy/slack-manifest.yaml if not given.")
     ] = None,
     samples: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="Directory of sample logs for the page.")
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Directory of sample logs for the page; our own if not given."),
     ] = None,
     request_url: Annotated[
         str | None, typer.Option(help="Deliver over HTTP to this address on this machine, not by Socket Mode.")

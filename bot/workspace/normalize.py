@@ -10,8 +10,12 @@ from bot.workspace.ids import Ids
 from bot.workspace.model import Json
 from bot.workspace.validation.blocks import elements_of
 
-# <@U1>, <#C1|name>, <!here>, <https://x|label>, <mailto:x>: everything else in angle brackets is text
-_CONTROL = re.compile(r"<(?:[@#!][^<>\s|]+|(?:https?|mailto|tel|slack):[^<>\s|]+)(?:\|[^<>]*)?>")
+# <@U1>, <#C1|name>, <!here>, <https://x|label>, <mailto:x>, <!date^1^{date} at {time}^https://x|fallback>:
+# everything else in angle brackets is text
+_CONTROL = re.compile(
+    r"<(?:(?:[@#!][^<>\s|]+|(?:https?|mailto|tel|slack):[^<>\s|]+)(?:\|[^<>]*)?"
+    r"|!date\^\d+\^[^<>|^]+(?:\^[^<>\s|]+)?\|[^<>]+)>"
+)
 _ENTITY = re.compile(r"&(?:amp|lt|gt);")
 
 

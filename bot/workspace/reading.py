@@ -148,6 +148,8 @@ def rich_word(workspace: Workspace, word: Json) -> str:
         return f"@{word['range']}"
     if kind == "emoji":
         return f":{word['name']}:"
+    if kind == "date":
+        return str(word.get("fallback") or word["timestamp"])
     return str(word.get("text") or word.get("url") or "")
 
 

@@ -65,8 +65,9 @@ class Views:
         old = self.home(user)
         if old is None:
             view_id = self._ids.next("V")
-            self._homes[user] = view_id
-            return self._put(View(view_id, user, self._complete(body), self._hash(body), view_id))
+            view = self._put(View(view_id, user, self._complete(body), self._hash(body), view_id))
+            self._homes[user] = view_id  # last: whoever looks meanwhile finds no half of it
+            return view
         if hash_ is not None and hash_ != old.hash:
             raise SlackError("hash_conflict")
         return self._replace(old, body)
@@ -103,8 +104,9 @@ class Views:
         view_id = self._ids.next("V")
         previous = stack[-1] if stack else None
         root = self._views[previous].root_id if previous else view_id
+        view = self._put(View(view_id, user, self._complete(body), self._hash(body), root, previous))
         stack.append(view_id)
-        return self._put(View(view_id, user, self._complete(body), self._hash(body), root, previous))
+        return view
 
     def _replace(self, old: View, body: Json) -> View:
         complete = self._complete(body)

@@ -10,7 +10,7 @@ from kb.facts.images import image_facts, is_serving_image
 from kb.facts.manifests import Text, container_facts
 from kb.facts.model import Source
 from kb.facts.reading import Cursor, Found, Reader
-from kb.facts.values import signal_code
+from kb.facts.values import signal_code, whole
 from kb.lines import Line
 
 _FIELD = re.compile(r"\s*(Image|Image ID|Exit Code|nvidia\.com/gpu|amd\.com/gpu):\s+(\S+)\s*")
@@ -49,8 +49,8 @@ def _described_field(key: str, value: str, line: Line) -> Iterator[Found]:
         yield from image_facts(value, line)
     elif key == "Image ID" and "@sha256:" in value and is_serving_image(value):
         yield Found("image_digest", value.partition("@")[2], line)
-    elif key == "Exit Code" and value.isdecimal() and int(value):
-        yield Found("exit_code", signal_code(int(value)), line)
+    elif key == "Exit Code" and (code := whole(value)):
+        yield Found("exit_code", signal_code(code), line)
     elif key.endswith("/gpu") and value != "0":
         yield Found("gpu_count", value, line, Source.LAUNCH)
 

@@ -9,6 +9,7 @@ from kb.facts.model import Source
 from kb.facts.options import is_secret
 from kb.facts.reading import Cursor, Found, Reader
 from kb.facts.shell import words
+from kb.facts.statements import is_bound
 from kb.lines import Line
 
 _ENV_FAMILIES = (
@@ -21,6 +22,9 @@ _ENV_LINE = re.compile(
     rf"\s*(?:[$#>+-] *)?(?:export |set |ENV |declare -x |Environment=|- )?['\"]?({_ENV})="
     r"((?:'[^']*'|\"[^\"]*\"|[^\s'\"])*)"
     r"['\"]?,?\s*\\?\s*(?:#.*)?"
+)
+_TOLD = re.compile(
+    rf"(?<![\w-])({_ENV})=(\"[^\"]{{1,200}}\"|'[^']{{1,200}}'|[^\s'\"`,;()。，；）]{{1,200}}(?<![.?!:]))"
 )
 _REQUIRED_CUDA = re.compile(r"\bNVIDIA_REQUIRE_CUDA=(cuda>=[^\"'\n]*)")
 _NCCL_ENV = re.compile(r"((?:NCCL|RCCL)_[A-Z0-9_]+) set by environment to (\S+)")
@@ -43,6 +47,13 @@ def assignments(tokens: Sequence[str], line: Line) -> Iterator[Found]:
         match = _ASSIGNMENT.fullmatch(token)
         if match:
             yield from environment(match[1], match[2], line)
+
+
+def told(sentence: str, line: Line) -> Iterator[Found]:
+    """The environment variables that a sentence names with their values."""
+    for match in _TOLD.finditer(sentence):
+        if not is_bound(sentence, match.start(), match.end()):
+            yield from environment(match[1], match[2].strip("'\""), line, Source.PROSE)
 
 
 def assigned(statement: str, line: Line) -> Iterator[Found]:

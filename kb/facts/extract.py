@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -46,6 +47,7 @@ READERS: tuple[Reader, ...] = (
     *metrics.READERS,
 )
 
+_ENGINE_PROCESS = re.compile(r"APIServer|ApiServer|EngineCore|Worker|DPCoordinator|RustFrontend")
 _HEAD = 4096
 """Characters of a line in which a reader's pattern is looked for."""
 
@@ -207,7 +209,8 @@ def _read(lines: Sequence[Line]) -> Iterator[tuple[int, Found]]:
 
 def _told(prose: str, lines: Sequence[Line]) -> Iterator[Found]:
     """Facts of the prose, on the lines of the evidence where it stands."""
-    said = list(prose_facts(prose)) if prose.strip() else []
+    serving = any(_ENGINE_PROCESS.match(line.process) for line in lines if line.process)
+    said = list(prose_facts(prose, serving=serving)) if prose.strip() else []
     wanted = {found.line.text.strip() for found in said}
     places: dict[str, Line] = {}
     if wanted:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kb.facts.model import Source
 from kb.facts.reading import Cursor, Found, Reader
-from kb.facts.values import arch_of_capability, gib, gpu
+from kb.facts.values import arch_of_capability, gib, gpu, whole
 from kb.lines import Line
 
 _HEADER = re.compile(
@@ -150,10 +150,21 @@ def _rows(rows: Sequence[tuple[dict[str, str], Line]]) -> Iterator[Found]:
             if key in values:
                 amounts.append((gib(values[key].removesuffix(" MiB"), "MiB") or 0.0, line))
     yield from _memory(used, totals)
-    if rows and "index" in rows[0][0]:
-        yield from _count([int(v["index"]) for v, _ in rows if v["index"].isdecimal()], rows[0][1])
-    elif rows:
-        yield Found("gpu_count", len(rows), rows[0][1])
+    if rows:
+        yield from _count_of_rows(rows)
+
+
+def _count_of_rows(rows: Sequence[tuple[dict[str, str], Line]]) -> Iterator[Found]:
+    """The number of GPUs, where each row names one; other columns often went through `uniq`, `sort -u` or `head`."""
+    columns, line = rows[0]
+    if "index" in columns:
+        yield from _count([index for values, _ in rows if (index := whole(values["index"])) is not None], line)
+        return
+    name = next((column for column in ("uuid", "bus") if column in columns), None)
+    if name is not None:
+        yield Found("gpu_count", len({values[name] for values, _ in rows}), line)
+    elif columns.get("count", "").isdecimal():
+        yield Found("gpu_count", columns["count"], line)
 
 
 def _details(cursor: Cursor) -> Iterator[Found]:

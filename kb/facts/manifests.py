@@ -17,7 +17,7 @@ from kb.facts.model import Source
 from kb.facts.options import OPTION_FACTS, option_facts
 from kb.facts.reading import Cursor, Found, Reader
 from kb.facts.shell import words
-from kb.facts.values import signal_code
+from kb.facts.values import signal_code, whole
 from kb.lines import Line
 
 _LAUNCH = Source.LAUNCH
@@ -227,8 +227,8 @@ def _scalar(parent: str, key: str, value: str, line: Line) -> Iterator[Found]:
         yield Found("gpu_count", value, line, _LAUNCH)
         if key.startswith("amd"):
             yield Found("platform", "rocm", line, Source.DERIVED)
-    elif key in ("ExitCode", "exitCode") and value.isdecimal() and int(value):
-        yield Found("exit_code", signal_code(int(value)), line)
+    elif key in ("ExitCode", "exitCode") and (code := whole(value)):
+        yield Found("exit_code", signal_code(code), line)
     elif key == "imageID" and "@sha256:" in value and is_serving_image(value):
         yield Found("image_digest", value.partition("@")[2], line)
     elif key == "modelURL" or (key == "model" and re.fullmatch(r"[\w.-]+/[\w./-]+|/\S+", value)):

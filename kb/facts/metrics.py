@@ -6,6 +6,7 @@ Counters are summed over engines. A page may be cut off or filtered by grep, so 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import NamedTuple
 
 from kb.facts.gpu_tools import gpu_facts
@@ -50,7 +51,7 @@ def _samples(line: Line) -> Iterator[_Sample]:
     try:
         for family in text_string_to_metric_families(line.body[:16_000].strip() + "\n"):
             for sample in family.samples:
-                if sample.value == sample.value:
+                if isfinite(sample.value):
                     yield _Sample(sample.name, sample.labels, float(sample.value), line)
     except Exception:  # noqa: BLE001  the parser raises whatever its string handling meets
         return

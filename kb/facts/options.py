@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 OPTION_FACTS = {
@@ -141,7 +142,10 @@ def _said(fact: str, text: str) -> Iterator[tuple[str, object]]:
 
 def _plain(name: str, text: str) -> str:
     human = _HUMAN.fullmatch(text) if name in _NUMBERS else None
-    return str(int(float(human[1]) * _POWERS[human[2]])) if human else text
+    if human is None:
+        return text
+    amount = float(human[1]) * _POWERS[human[2]]
+    return str(int(amount)) if isfinite(amount) else text
 
 
 def _nested(name: str, value: object, text: str) -> Iterator[tuple[str, object]]:

@@ -40,7 +40,12 @@ _MARKS = (
     ("dump", r"Dumping input data for V1 LLM engine", "first_request", False),
 )
 _QUIET_MARKS = (
-    ("access", r'"(?:GET|POST) /(?:health|metrics|version|ping|v1/)[^ "]* HTTP/1\.[01]" \d', "ready"),
+    ("access", r'"(?:GET|POST) /(?:health|metrics|version|ping|v1/)[^ "]* HTTP/1\.[01]" \d', "answering"),
+    (
+        "failed-request",
+        r'"POST /v1/(?:chat/)?(?:completions|responses|messages|embeddings)[^ "]* HTTP/1\.[01]" [45]\d\d',
+        "refused",
+    ),
     ("statistics", r"Engine \d+: Avg prompt throughput: |Engines Aggregated: Avg prompt throughput: ", "serving"),
 )
 _IMPORT = r'(?:bin/vllm|vllm/entrypoints/cli/main\.py|vllm/__init__\.py)", line \d+, in '

@@ -17,6 +17,10 @@ from kb.lines import Line
 START_MARKS = ("command", "banner", "arguments")
 """Marks of a new start, in the order in which one start leaves them."""
 
+_OF_REQUESTS = frozenset({"request", "refused", "first_request"})
+_OF_A_RUNNING_SERVER = _OF_REQUESTS | {"answering", "serving"}
+"""Marks that a server leaves long after its start, too."""
+
 _ORDER = {stage: index for index, stage in enumerate(STAGES)}
 _ENGINE_START = _ORDER["engine_start"]
 _FIRST_REQUEST = _ORDER["first_request"]
@@ -25,7 +29,11 @@ _READY = _ORDER["ready"]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that shows progress: `kind` is a stage, a start mark, `import_traceback` or an answered `request`."""
+    """A line that shows progress.
+
+    `kind` is a stage, a start mark, `import_traceback`, an answered `request`, one that was `refused`, or `answering`,
+    a line of the access log.
+    """
 
     kind: str
     line: Line
@@ -47,7 +55,7 @@ class _Track:
 
 def _track(marks: Iterable[Mark]) -> _Track:
     track = _Track()
-    stage, epoch, started = -1, 0, -1
+    stage, epoch, started, seen = -1, 0, -1, False
     engines: dict[str | None, int | None] = {}
     for mark in marks:
         line = mark.line
@@ -61,8 +69,13 @@ def _track(marks: Iterable[Mark]) -> _Track:
             if track.numbers and stage > -1:
                 continue
             stage = _ORDER["import"]
+        elif mark.kind in _OF_REQUESTS and not seen:
+            # Where the log does not show the start, nothing tells that the request was the first one.
+            stage = _ORDER["serving"]
         elif mark.kind == "request":
             stage = max(stage, _FIRST_REQUEST) if stage < _FIRST_REQUEST else _ORDER["serving"]
+        elif mark.kind in ("answering", "refused"):
+            stage = max(stage, _READY)
         else:
             reached = _ORDER[mark.kind]
             if reached == _ENGINE_START:
@@ -71,6 +84,7 @@ def _track(marks: Iterable[Mark]) -> _Track:
                     stage, epoch, engines, started = -1, epoch + 1, {}, -1
                 engines[line.process] = line.pid
             stage = max(stage, reached)
+        seen = seen or mark.kind in START_MARKS or (stage >= 0 and mark.kind not in _OF_A_RUNNING_SERVER)
         track.append(line, stage, epoch)
     return track
 
@@ -139,6 +153,7 @@ class StageLog:
     def __init__(self) -> None:
         self.marks: list[Mark] = []
         self._reached: dict[tuple[str, str | None], int] = {}
+        self._answered: set[tuple[tuple[str, str | None], str]] = set()
 
     def add(self, kind: str, line: Line) -> None:
         """Note a mark."""
@@ -150,6 +165,11 @@ class StageLog:
             if before >= _ORDER["serving"]:
                 return
             self._reached[key] = _FIRST_REQUEST if before < _FIRST_REQUEST else _ORDER["serving"]
+        elif kind in ("answering", "refused"):
+            if (key, kind) in self._answered and self._reached.get(key, -1) >= _READY:
+                return
+            self._answered.add((key, kind))
+            self._reached[key] = max(self._reached.get(key, -1), _READY)
         elif kind != "engine_start" and kind in _ORDER:
             if _ORDER[kind] <= self._reached.get(key, -1):
                 return

@@ -15,6 +15,7 @@ TEXT_LENGTH = 400
 
 _VERSION = re.compile(r"[vV]?(\d[\w.+!-]*)")
 _NUMBER = re.compile(r"-?\d[\d,_]*(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_DIGITS = 18
 _TRUE = frozenset({"true", "yes", "1", "on"})
 _FALSE = frozenset({"false", "no", "0", "off"})
 
@@ -105,6 +106,11 @@ def number(text: str) -> float | None:
     """The number that `text` is, thousands separators allowed."""
     match = _NUMBER.fullmatch(text.strip())
     return float(match[0].replace(",", "").replace("_", "")) if match else None
+
+
+def whole(text: str) -> int | None:
+    """The whole number that `text` is in digits alone; None for one of more digits than any number of ours has."""
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def gib(amount: str, unit: str) -> float | None:

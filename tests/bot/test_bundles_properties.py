@@ -31,7 +31,7 @@ from tests.bot.hostile import (
 
 LOG = b"".join(b"INFO [core.py:%d] step %d\n" % (number % 97, number**3) for number in range(300))
 SMALL = Limits(total_bytes=4 << 20, file_bytes=1 << 20, members=50, nested_zip_bytes=1 << 20)
-PLENTY = settings(deadline=5000, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PLENTY = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 SEEDS: dict[str, bytes] = {
     **{kind: pack(LOG) + pack(b"second") for kind, pack in COMPRESS.items()},

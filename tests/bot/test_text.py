@@ -85,6 +85,13 @@ def test_not_read_when_very_many_then_twenty_are_shown_and_the_rest_counted(libr
     assert "… and 30 more" in body
 
 
-def test_understood_when_nothing_is_known_then_said(library: Library) -> None:
+def test_understood_when_a_log_tells_nothing_of_the_set_up_then_said(library: Library) -> None:
+    log = b"RuntimeError: NIXL is not available, vllm\n"
+    report = diagnose([Source("a", [log], paste=True)], library, "en").model_copy(update={"facts": {}, "stage": None})
+    assert understood(report) == "no version, GPU or parallel settings"
+
+
+def test_understood_when_there_is_nothing_to_tell_then_the_line_is_left_out(library: Library) -> None:
     report = diagnose([Source("a", [b"hello there\n"], paste=True)], library, "en")
-    assert understood(report) == "nothing of the set-up"
+    assert understood(report) == ""
+    assert "Read from the log" not in shown(library, "hello there\n", "en")

@@ -11,7 +11,7 @@ from bot.errors import AnalysisDied, WorkReturned
 from bot.lease import Lease
 from bot.redaction import Redactor
 from bot.service.apart import ReaderPool
-from bot.service.reading import Conclusion
+from bot.service.reading import Conclusion, NotSmallError
 from bot.slackio.errors import SlackRetryLater
 from bot.store import Evidence
 from kb.library import Library
@@ -21,7 +21,12 @@ from tests.e2e.world import DRIVER, fenced, until, world
 class _Reader:
     """A reader that does what the log says."""
 
-    def conclude(self, items: Any, redactor: Any, lease: Lease, progress: Any = None) -> Conclusion:
+    def conclude_small(self, items: Any, redactor: Any, lease: Lease, progress: Any = None) -> Conclusion:
+        if items[0].log == "more than it looked":
+            raise NotSmallError
+        return self.conclude_any(items, redactor, lease, progress)
+
+    def conclude_any(self, items: Any, redactor: Any, lease: Lease, progress: Any = None) -> Conclusion:
         order = items[0].log
         if order == "die":
             os._exit(9)
@@ -87,6 +92,11 @@ def test_reading_when_the_lease_is_lost_then_it_stops_soon(pool: ReaderPool) -> 
         pool.conclude(_item("long"), Redactor("s"), _Lease(checks=1))
     assert pool.conclude(_item("fine"), Redactor("s"), _Lease()).spoken == "ko"
     assert pool._all[0]._process is process  # which is killed where it goes on
+
+
+def test_reading_when_there_is_more_than_it_looked_then_elsewhere_and_the_small_is_free(pool: ReaderPool) -> None:
+    assert pool.conclude(_item("more than it looked"), Redactor("s"), _Lease()).spoken == "ko"
+    assert pool.conclude(_item("fine"), Redactor("s"), _Lease()).spoken == "ko"
 
 
 def test_process_when_its_bot_is_gone_then_it_ends() -> None:

@@ -82,6 +82,16 @@ def test_language_when_chosen_then_the_answer_is_in_it_and_stays(pair: World, as
     assert "가" in pair.answer(asked).text or "다" in pair.answer(asked).text
 
 
+def test_resolved_when_too_early_then_reopened(pair: World, asked) -> None:  # type: ignore[no-untyped-def]
+    emma, wei = pair.workspace.person("emma"), pair.workspace.person("wei")
+    emma.press(pair.answer(asked).message, "resolved")
+    resolved = pair.answer_when(asked, lambda shown: "reopen" in _action_ids(shown))
+    assert "resolved" not in _action_ids(resolved)
+    wei.press(resolved.message, "reopen")
+    again = pair.answer_when(asked, lambda shown: "resolved" in _action_ids(shown))
+    assert "Resolved, says" not in again.text
+
+
 def test_report_when_pressed_twice_then_one_file_and_a_hint(pair: World, asked) -> None:  # type: ignore[no-untyped-def]
     emma = pair.workspace.person("emma")
     answer = pair.answer(asked)

@@ -52,6 +52,17 @@ def test_mentions_when_missed_then_answered_once(tmp_path: Path, library: Librar
             assert pair.of_bot(aside) == []
 
 
+def test_mention_when_the_channel_was_only_heard_of_then_answered(tmp_path: Path, library: Library) -> None:
+    workspace = Workspace(rate_limits=False)
+    with world(tmp_path, library, workspace=workspace) as pair:
+        workspace.person("emma").post("k3-incidents", "Good morning")
+        pair.idle(20)
+    workspace.faults.give_up(PLENTY)
+    message = ask(workspace, "olga", channel="k3-incidents")
+    with world(tmp_path, library, workspace=workspace) as pair:
+        assert pair.answer(message, 30)
+
+
 def test_evidence_in_a_thread_when_missed_then_the_answer_is_updated(tmp_path: Path, library: Library) -> None:
     workspace = Workspace(rate_limits=False)
     first = known_channel(tmp_path, library, workspace)

@@ -241,6 +241,7 @@ def test_secrets_when_posted_every_way_then_none_is_stored_logged_or_sent(own: W
     emma.use_shortcut("diagnose_text")
     emma.wait_for_modal()
     emma.submit({"text": lines})
+    emma.close_modal()  # it says where the answer comes
     emma.reply(first, f"{own.mention} my password: {canaries['key']}")
     emma.edit(first, f"{own.mention} changed\n{fenced(lines + chr(10) + DRIVER[:1500])}")
     emma.press(answer.message, "wrong")

@@ -28,7 +28,7 @@ def _settings(directory: Path, **values: object) -> Settings:
 def test_doctor_when_nothing_is_set_then_it_says_what_to_do(tmp_path: Path) -> None:
     findings = list(examine(_settings(tmp_path)))
     bad = [finding for finding in findings if not finding.good]
-    assert [finding.what for finding in bad] == ["SLACK_BOT_TOKEN is not set"]
+    assert [finding.what for finding in bad] == ["SLACK_BOT_TOKEN is not set", "SLACK_APP_TOKEN is not set"]
     assert "OAuth" in bad[0].cure
 
 

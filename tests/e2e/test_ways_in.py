@@ -71,6 +71,7 @@ def test_global_shortcut_when_text_is_submitted_then_an_answer_in_the_direct_mes
     wei.use_shortcut("diagnose_text")
     wei.wait_for_modal()
     assert wei.submit({"text": DRIVER[:2500]}).accepted
+    wei.close_modal()  # it says where the answer comes
     root = until(lambda: [one for one in wei.read(wei.dm) if one.message.user == pair.workspace.bot.user_id])[-1]
     replies = wei.wait_for_reply(root.message)
     assert len(replies) == 1
@@ -266,6 +267,35 @@ def test_language_when_words_do_not_tell_then_the_persons_locale(pair: World, na
     incident = pair.bot.service.store.find(message.channel, message.ts)
     assert incident is not None
     assert incident.language == language
+
+
+def test_deletion_when_the_message_that_asked_is_deleted_then_answer_and_evidence_are_gone(pair: World) -> None:
+    emma = pair.workspace.person("emma")
+    message = emma.post("general", f"{pair.mention} help\n{fenced('RuntimeError: marker of what was taken back')}")
+    pair.answer(message)
+    pair.idle()
+    assert "marker of what was taken back" in pair.stored()
+    emma.delete(message)
+    until(lambda: not pair.of_bot(message))
+    assert "marker of what was taken back" not in pair.stored()
+
+
+def test_call_when_far_down_a_thread_then_the_log_above_it_is_read(pair: World) -> None:
+    emma = pair.workspace.person("emma")
+    root = emma.post("general", "Deploy of today")
+    for number in range(230):
+        emma.reply(root, f"note {number}")
+    emma.reply(root, fenced(DRIVER[:2900]))
+    asked = emma.reply(root, f"{pair.mention} what is this?")
+    answer = pair.answer(asked, 40)
+    assert "драйвер" in answer.text.lower()
+
+
+def test_command_when_the_log_begins_on_a_new_line_then_it_is_read(pair: World) -> None:
+    emma = pair.workspace.person("emma")
+    emma.run("general", "/k3 diagnose\nRuntimeError: marker of a line of its own")
+    found = until(lambda: [one for one in emma.read("general") if "marker of a line of its own" in one.text])
+    assert pair.answer(found[0].message)
 
 
 def test_language_when_chosen_on_the_home_tab_then_it_holds_for_new_incidents(pair: World) -> None:

@@ -26,6 +26,9 @@ def test_identity_when_commands_differ_in_trigger_then_they_differ() -> None:
         'Traceback (most recent call last):\n  File "x.py", line 1',
         "RuntimeError: CUDA error: an illegal memory access was encountered at some address",
         "[rank3]:[E1121 10:00:00] something\nelse",
+        "more: RuntimeError: CUDA error: out of memory on Worker_TP3",
+        "NVRM: Xid (PCI:0000:19:00): 79",
+        "ValueError: no room for weights",
         "2026-08-21T10:00:00 started\n2026-08-21T10:00:01 stopped",
     ],
 )
@@ -34,7 +37,8 @@ def test_looks_like_log_when_it_is_one_then_true(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["thanks, trying that", "could it be NCCL?\nor the driver?", "Error: no", "да, сейчас"]
+    "text",
+    ["thanks, trying that", "could it be NCCL?\nor the driver?", "Error: no", "да, сейчас", "KeyError: again, sigh"],
 )
 def test_looks_like_log_when_people_talk_then_false(text: str) -> None:
     assert not looks_like_log(text)

@@ -24,13 +24,17 @@ def entry_data(entry_id: str, layer: str = "config", **fields: Any) -> dict[str,
     """A complete entry; `fields` replace parts of it."""
     text = {language: f"text of {entry_id} in {language}" for language in LANGUAGES}
     texts = {language: [f"words about {entry_id} in {language}"] for language in LANGUAGES}
+    symptoms = {
+        language: [f"{words} about {entry_id} in {language}" for words in ("words", "other words", "more words")]
+        for language in LANGUAGES
+    }
     data: dict[str, Any] = {
         "id": entry_id,
         "layer": layer,
         "signature": {"unique": True, "all": [{"pattern": f"proof of {entry_id}"}]},
         "title": text,
         "cause": text,
-        "symptoms": texts,
+        "symptoms": symptoms,
         "checklist": [{"id": "check", "text": text, "command": "true", "expect": text}],
         "recovery": [{"text": text, "command": "true", "risk": "safe"}],
         "avoid": texts,

@@ -112,6 +112,11 @@ def test_brackets_with_an_m_when_no_colours_then_kept():
     assert texts(b"took [12m] and x[0m1]\n") == ["took [12m] and x[0m1]"]
 
 
+def test_origin_when_it_begins_like_a_colour_then_kept_beside_lost_escapes():
+    text = b"[0;36m(Worker_TP0 pid=1)[0;0m [31mERROR[0m 11-27 02:56:21 [multiproc_executor.py:1057] in [model.py:3][m\n"
+    assert texts(text) == ["(Worker_TP0 pid=1) ERROR 11-27 02:56:21 [multiproc_executor.py:1057] in [model.py:3]"]
+
+
 def test_escape_when_alone_then_no_terminal_can_be_harmed():
     assert texts(b"a\x1b[\nb\x1b") == ["a[", "b"]
 

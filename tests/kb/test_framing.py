@@ -501,3 +501,30 @@ def test_any_line_when_parsed_then_the_body_is_its_end_and_nothing_is_raised(tex
     line = parse_line("f", 1, text, column)
     assert isinstance(line, Line)
     assert text.endswith(line.body)
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("окт 31 02:14:55 gpu-1 kernel: nvme nvme3: x", "Oct 31 02:14:55 gpu-1 kernel: nvme nvme3: x"),
+        ("мая 02 02:14:55 gpu-1 systemd[1]: x", "May 02 02:14:55 gpu-1 systemd[1]: x"),
+        ("сент. 3 02:14:55 gpu-1 kernel: x", "Sep 3 02:14:55 gpu-1 kernel: x"),
+        ("10월 31 02:14:55 gpu-1 systemd[1]: x", "Oct 31 02:14:55 gpu-1 systemd[1]: x"),
+        (" 1월 05 02:14:55 gpu-1 kernel: x", "Jan 05 02:14:55 gpu-1 kernel: x"),
+        ("10月 31 02:14:55 gpu-1 systemd[1]: x", "Oct 31 02:14:55 gpu-1 systemd[1]: x"),
+        ("[Сб ноя 28 01:19:41 2026] x", "[Sat Nov 28 01:19:41 2026] x"),
+        ("[토 11월 28 01:19:41 2026] x", "[Sat Nov 28 01:19:41 2026] x"),
+        ("[六 11月 28 01:19:41 2026] x", "[Sat Nov 28 01:19:41 2026] x"),
+        ("Сб 2026-10-31 02:14:55 MSK gpu-1 systemd[1]: x", "Sat 2026-10-31 02:14:55 MSK gpu-1 systemd[1]: x"),
+        ("토 2026-10-31 02:14:55 KST gpu-1 systemd[1]: x", "Sat 2026-10-31 02:14:55 KST gpu-1 systemd[1]: x"),
+    ],
+)
+def test_journal_when_its_dates_are_of_another_language_then_read_as_in_english(text, english):
+    read, wanted = parse_line("f", 1, text), parse_line("f", 1, english)
+    for name in ("body", "host", "unit", "pid", "process", "time"):
+        assert getattr(read, name) == getattr(wanted, name), name
+
+
+@pytest.mark.parametrize("text", ["ноя 20 ночью упало", "10월 31일에 죽었어요", "오늘 죽어요", " 1월부터 이래요"])
+def test_sentence_when_it_begins_with_a_month_then_no_framing(text):
+    assert parse_line("f", 1, text).body == text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -21,6 +20,7 @@ from kb.prose import is_prose
 from kb.repair import repair
 from kb.scanner import Scanner
 from kb.tracebacks import find_exceptions
+from tests.growth import assert_linear, seconds
 from tests.kb.intake import CORPUS, LINES, stacked
 
 MODULES = [
@@ -30,6 +30,7 @@ MODULES = [
         "encodings",
         "records",
         "framing",
+        "forms",
         "moments",
         "columns",
         "terminal",
@@ -141,8 +142,8 @@ MIB = 1 << 20
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes], list[Callable[..., object]]]]:
     """Every regular expression of the intake, with the ways in which its module uses it."""
+    source = "\n".join(inspect.getsource(module) for module in MODULES)
     for module in MODULES:
-        source = inspect.getsource(module)
         for name, value in vars(module).items():
             if not isinstance(value, re.Pattern):
                 continue
@@ -157,25 +158,16 @@ def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes], list[
         yield f"kb.columns.{column.name}", column.value, [column.value.match]
 
 
-def seconds(way: Callable[..., object], text: str | bytes) -> float:
-    before = time.process_time()
-    way(text)
-    return time.process_time() - before
-
-
 def repeated(unit: str, size: int, pattern: re.Pattern[str] | re.Pattern[bytes]) -> str | bytes:
     text = (unit * (size // len(unit) + 1))[:size] + "!\0"
     return text.encode() if isinstance(pattern.pattern, bytes) else text
 
 
 @pytest.mark.parametrize(("name", "pattern", "ways"), [pytest.param(*item, id=item[0]) for item in patterns()])
-def test_regular_expression_when_given_a_mebibyte_of_repeats_then_linear(name, pattern, ways):
+def test_regular_expression_when_given_much_of_the_same_then_linear(name, pattern, ways):
     for way in ways:
-        small = 4096
-        took = {unit: seconds(way, repeated(unit, small, pattern)) for unit in REPEATED}
-        worst = max(took, key=lambda unit: took[unit])
-        assert took[worst] < 0.1, worst  # a quadratic one takes far longer even on this
-        assert seconds(way, repeated(worst, MIB, pattern)) < 5, worst
+        worst = max(REPEATED, key=lambda unit: seconds(way, repeated(unit, 4096, pattern)))
+        assert_linear(way, lambda size, unit=worst: repeated(unit, size, pattern), MIB // 2, worst, steps=3)
 
 
 WAYS: dict[str, Callable[[str], object]] = {
@@ -199,22 +191,24 @@ def _blocks(data: bytes) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_function_when_given_much_of_the_same_then_quick(way):
+def test_function_when_given_much_of_the_same_then_linear(way):
     for unit in REPEATED:
-        line = (unit * (700 // len(unit) + 1))[:700].replace("\n", "x")
-        before = time.process_time()
-        way((unit * (60_000 // len(unit) + 1))[:60_000])
-        way("\n".join([line] * 80))
-        assert time.process_time() - before < 0.5, unit
+        line = (unit * 70)[:70].replace("\n", "x") + "\n"
+        assert_linear(way, lambda size, unit=unit: (unit * size)[:size] + "!\n", 40_000, unit)
+        assert_linear(way, lambda size, line=line: line * (size // len(line)), 40_000, line)
 
 
-def test_line_when_a_mebibyte_long_then_quick():
+def test_carriage_returns_when_many_before_a_line_feed_then_linear():
+    assert_linear(WAYS["blocks"], lambda size: "\r" * size + "\n", 30_000)
+
+
+def test_line_when_a_mebibyte_long_then_linear():
     for unit in ("a", "a.", "(a pid=1) ", "a b ", '{"log":"a",', "<http://a|", "  ", "가 "):
-        text = (unit * (MIB // len(unit)))[:MIB]
-        before = time.process_time()
-        evidence = _collected(text.encode())
-        assert time.process_time() - before < 3, unit
-        assert len(evidence.lines) >= 1
+        assert_linear(_line_of, lambda size, unit=unit: (unit * (size // len(unit))).encode(), MIB, unit, steps=3)
+
+
+def _line_of(data: bytes) -> None:
+    assert _collected(data).lines
 
 
 _SHARED: list[Scanner] = []

@@ -371,6 +371,28 @@ def test_line_when_of_a_log_then_not_prose(line):
     assert not is_prose(line)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "We upgraded from 0.28 to 0.31 and VLLM_PREFIX_CACHE_RETENTION_INTERVAL=32768 seems to do nothing now",
+        "copied the recipe env (VLLM_USE_RUST_FRONTEND=1) + our usual flags. 0.30.0, 8x GB300",
+        "it hangs at startup with NCCL_DEBUG=1 set",
+        "hangs with tp=8 pp=2 on b300",
+    ],
+)
+def test_sentence_when_it_names_a_setting_with_its_value_then_still_a_persons(words):
+    assert paste(words).prose == words
+    assert paste(f"{words}\n\n{RECORD}\n{ERROR}").prose == words
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Engine config: tp=8, pp=2, dp=1", "model='x', tensor_parallel_size=8, enable=False", "NCCL_DEBUG=1 TP=8 x"],
+)
+def test_line_when_it_lists_settings_then_not_a_persons(line):
+    assert paste(f"{line}\n{RECORD}\n{ERROR}").prose == ""
+
+
 # Stacked damage
 
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-import statistics
-import time
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +14,9 @@ from kb.evidence import Source
 from kb.library import Library
 from kb.report import Report
 from kb.subject import Subject, asks_for_help, subject
-from kb.symptoms import create_search_index, rank
+from kb.symptoms import WordMatch, rank
 from kb.words import Tokenizer, vocabulary
+from tests.growth import assert_bounded
 
 QUESTIONS: dict[str, list[dict[str, Any]]] = yaml.safe_load(
     (Path(__file__).parent.parent / "questions.yaml").read_text(encoding="utf-8")
@@ -280,7 +276,7 @@ def test_rank_gives_scores_from_high_to_low_within_bounds(library: Library) -> N
     assert all(0 <= score <= 1 for score in scores)
 
 
-# ------------------------------------------------------------------------------------------- odd input, and how fast
+# --------------------------------------------------------------------------------------------- odd and long input
 
 
 @pytest.mark.parametrize(
@@ -291,21 +287,24 @@ def test_rank_gives_scores_from_high_to_low_within_bounds(library: Library) -> N
         "缓存不命中" * 100_000,
         "x" * 1_000_000,
         "?!.,;:()[]{}<>\"'%_*^~`|\\/" * 4_000,
-        "🔥😭" * 5_000,
+        "🔥😭" * 50_000,
         " ".join(f"zzq{number}x" for number in range(5_000)),
-        "\x00\x01 \ud7ff \ufffd",
-        "",
-        " ",
     ],
-    ids=["english", "korean", "chinese", "one word", "marks", "emoji", "strangers", "controls", "empty", "blank"],
+    ids=["english", "korean", "chinese", "one word", "marks", "emoji", "strangers"],
 )
-def test_rank_is_fast_on_any_text(library: Library, text: str) -> None:
-    rank(library.database, "warm up the imports, plaese")
-    start = time.process_time()
-    rank(library.database, text)
+def test_question_when_long_then_the_work_is_bounded(library: Library, text: str) -> None:
+    assert_bounded(lambda given: judge(library, given), lambda size: text[:size], len(text))
+
+
+@pytest.mark.parametrize("text", ["\x00\x01 \ud7ff \ufffd", "", " "], ids=["controls", "empty", "blank"])
+def test_question_when_nothing_is_asked_then_no_entry_fits(library: Library, text: str) -> None:
+    assert judge(library, text) == []
+
+
+def judge(library: Library, text: str) -> list[WordMatch]:
     subject(text)
     asks_for_help(text)
-    assert time.process_time() - start < 0.25
+    return rank(library.database, text)
 
 
 @pytest.mark.parametrize(
@@ -324,40 +323,3 @@ def test_rank_takes_query_syntax_for_words(library: Library, text: str) -> None:
     before = library.database.execute("select count(*) from phrases").fetchone()
     rank(library.database, text)
     assert library.database.execute("select count(*) from phrases").fetchone() == before
-
-
-@lru_cache(maxsize=1)
-def _thousand_entries() -> sqlite3.Connection:
-    library = Library.open()
-    entries = [library.entry(rule.id) for rule in library.rules]
-    copies = (
-        entry.model_copy(update={"id": f"{entry.id}-{number // len(entries)}"})
-        for number, entry in zip(range(1000), _forever(entries), strict=False)
-    )
-    database = sqlite3.connect(":memory:")
-    create_search_index(database, copies)
-    return database
-
-
-def _forever(entries: list[Any]) -> Iterator[Any]:
-    while True:
-        yield from entries
-
-
-def test_rank_over_a_thousand_entries_takes_under_forty_milliseconds() -> None:
-    database = _thousand_entries()
-    times = []
-    for question in QUESTIONS["known"][:60]:
-        start = time.process_time()
-        rank(database, question["text"])
-        times.append(time.process_time() - start)
-    assert statistics.median(times) < 0.04
-
-
-def test_rank_over_the_own_entries_takes_under_fifteen_milliseconds(library: Library) -> None:
-    times = []
-    for question in QUESTIONS["known"][:60]:
-        start = time.process_time()
-        rank(library.database, question["text"])
-        times.append(time.process_time() - start)
-    assert statistics.median(times) < 0.015

@@ -100,6 +100,38 @@ for _name, _token in _TOKENS.items():
     )
     _case(f"{_name}, in escaped json", '{{"log":"trying\\n{0}\\nfailed\\n","stream":"stderr"}}', _token)
 
+# Directly behind a colour code, in every spelling
+COLOURS = (
+    "\x1b[31m", "\x1b[0m", "\x1b[1;32m", "\x1b[38;5;203m", "\x1b[38;2;255;0;0m", "\x1b[K", "\x1b[2K", "\x1b(B",
+    "\x1b[m", "\\u001b[31m", "\\u001B[0m", "\\\\u001b[1;31m", "\\x1b[31m", "\\x1B[0m", "\\033[31m", "\\33[0m",
+    "\\e[31m", "\\E[1m", "^[[31m", "[31m", "[0m", "[1;31m", "␛[31m", "\x1b[0m\x1b[31m", "\\u0007", "\\x07", "\\a",
+    "^M",
+)  # fmt: skip
+_COLOURED = (
+    ("\x1b[31m", "\x1b[0m"), ("\\u001b[31m", "\\u001b[0m"), ("\\x1b[1;31m", "\\x1b[0m"), ("\\033[31m", "\\033[0m"),
+    ("\\e[31m", "\\e[0m"), ("^[[31m", "^[[0m"), ("[31m", "[0m"),
+)  # fmt: skip
+for _name, _token in _TOKENS.items():
+    if _name != "slack webhook path":
+        _case(f"{_name}, behind colours", "\n".join(f"seen {colour}{{0}}" for colour in COLOURS), _token)
+for _name, _template in {
+    "a label": "{1}password{2}={1}{0}{2}",
+    "a short label": "{1}pass{2}: {1}{0}{2} ok",
+    "a key": "{1}VLLM_API_KEY{2}={1}{0}{2}",
+    "a key of json": '"{1}api_key{2}": {1}"{0}"{2}',
+    "a token": "{1}HF_TOKEN{2}={1}{0}{2}",
+    "a token with a colon": "{1}access_token{2}: {1}'{0}'{2}",
+    "a flag": "{1}--api-key{2} {1}{0}{2}",
+    "a token in prose": "with the token {1}{0}{2}",
+    "bearer": "{1}Authorization{2}: {1}Bearer {1}{0}{2}",
+    "ko": "{1}비밀번호{2}: {1}{0}{2}",
+    "zh": "{1}密码{2}：{1}{0}{2}",
+    "ru": "{1}пароль{2}: {1}{0}{2}",
+}.items():
+    for _number, (_on, _off) in enumerate(_COLOURED):
+        _value = _made(15)
+        CASES.append(Secret(f"colours {_number} around {_name}", _template.format(_value, _on, _off), (_value,)))
+
 # --api-key and its kin, in every notation that a log or a launch command has
 _VLLM, _SECOND, _PASSWORD = _made(24), _made(20), _made(9) + "!x"
 for _name, _template in {
@@ -312,6 +344,84 @@ _key_case("windows line ends", _key("RSA ").replace("\n", "\r\n"))
 _key_case("in json", '{"private_key": "' + _key("").replace("\n", "\\n") + '\\n", "client_email": "x"}')
 _key_case("cut off", _key("RSA ", end=False) + "\n")
 _key_case("encrypted", _key("RSA ", lines=["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-256-CBC,00", "", *_LINES]))
+
+_IN_JSON = '{{"log":"{}\\n","stream":"stderr","time":"2026-08-21T10:00:00.123456789Z"}}'
+_key_case("in a docker json-file", "\n".join(map(_IN_JSON.format, _key("RSA ").split("\n"))))
+_key_case(
+    "in a docker json-file, behind a prefix", "\n".join(map(_IN_JSON.format, _key("", "core.py:1] ").split("\n")))
+)
+_key_case(
+    "in a json log with the time first",
+    "\n".join(f'{{"time":"2026-08-21T10:00:0{n}Z","log":"{line}\\n"}}' for n, line in enumerate(_key("").split("\n"))),
+)
+_key_case(
+    "in a json log with tags",
+    "\n".join(_IN_JSON.format(line)[:-1] + ',"attrs":{"tag":"k3"}}' for line in _key("EC ").split("\n")),
+)
+_OTHER = "(Worker_TP1 pid=7) INFO 08-21 10:00:00 [core.py:1] step 12 took 0.4 s in /opt/vllm/v1/engine/core.py"
+_key_case("between lines of another process", _key("RSA ").replace("\n", f"\n{_OTHER}\n{_OTHER}\n"))
+_key_case("between other lines, behind a frame", _key("RSA ", "vllm-0 | ").replace("\n", f"\nvllm-1 | {_OTHER}\n"))
+_key_case(
+    "between other lines in a docker json-file",
+    "\n".join(map(_IN_JSON.format, _key("RSA ").replace("\n", f"\n{_OTHER}\n").split("\n"))),
+)
+_key_case("in containerd's format", _key("", "2026-08-21T10:00:00.000000000Z stderr F "))
+_key_case("in escaped json", '{"log":"{\\"key\\": \\"' + _key("").replace("\n", "\\\\n") + '\\\\n\\"}\\n"}')
+_key_case("as a list", repr(_key("RSA ").split("\n")))
+_key_case("as a list in json", '{"log": "[' + ", ".join(f'\\"{line}\\"' for line in _key("").split("\n")) + ']"}')
+_key_case("numbered", "\n".join(f"{n:4}: {line}" for n, line in enumerate(_key("RSA ").split("\n"))))
+_key_case("quoted", _key("RSA ", "> "))
+
+# Further notations
+for _name, _template in {
+    "signed url, escaped": '"url":"https://b.s3.amazonaws.com/x?X-Amz-Expires=9\\u0026X-Amz-Signature={0}\\u0026x=1"',
+    "sas, escaped": "https://k3.blob.core.windows.net/w?sv=2022\\u0026sig={0}%3D",
+    "dockerconfigjson": "  .dockerconfigjson: eyJhdXRocyI6{0}=",
+    "dockerconfigjson, indented": "  .dockerconfigjson: ewogICJhdXRocyI6{0}==",
+    "url-encoded": "password%3D{0}",
+    "url-encoded key": "VLLM_API_KEY%3D{0}",
+    "url-encoded token": "hf_token%3D{0}",
+    "url-encoded json": "%22password%22%3A%22{0}%22",
+    "url-encoded userinfo": "http%3A%2F%2Fk3%3A{0}%40proxy.corp%2Fx",
+    "telegram url": "https://api.telegram.org/bot123456789:AAH-{0}x7Qw_3/sendMessage",
+    "discord": "https://discord.com/api/webhooks/123456789012345678/{0}",
+    "teams": "https://corp.webhook.office.com/webhookb2/{0}@1a/IncomingWebhook/2b/3c",
+    "feishu": "https://open.feishu.cn/open-apis/bot/v2/hook/{0}",
+    "lark": "https://open.larksuite.com/open-apis/bot/v2/hook/{0}",
+    "wecom": "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={0}",
+    "curl -u, joined": "curl -s -uadmin:{0} https://registry.corp/v2/_catalog",
+    "curl -u, joined and quoted": "curl -u'admin:{0}' https://registry.corp/v2/_catalog",
+    "ipmitool": "ipmitool -I lanplus -H 10.0.0.1 -U admin -P {0} chassis status",
+    "openssl": "openssl rsa -in k.pem -passin pass:{0} -out x",
+    "openssl, out": "openssl req -passout 'pass:{0}'",
+    "fish": "set -x VLLM_API_KEY {0}",
+    "fish, global": "set -gx HF_TOKEN {0}",
+    "fish, long": "set --export HF_TOKEN {0}",
+    "ru plural": "пароли: {0}",
+    "ru for": "Пароль от сервера {0}",
+    "ko loan, apart": "패스 워드: {0}",
+    "zh apart": "密 码：{0}",
+    "below": "Password:\n{0}\n",
+    "below, windows": "API key:\r\n{0}\r\n",
+    "below, ko": "비밀번호:\n{0}\n",
+    "below, zh": "密码：\n{0}\n",
+    "below, ru": "Пароль:\n{0}\n",
+    "triple quotes": 'api_key = """{0}"""',
+    "triple single quotes": "password = " + "'" * 3 + "{0}" + "'" * 3,
+    "bmc": "BMC_PASS: {0}",
+}.items():
+    _case(f"also {_name}", _template, _made(22))
+_ID = "AK" + "IA" + _made(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+for _name, _template in {
+    "beside": "{0} {1}",
+    "csv": "Access key ID,Secret access key\n{0},{1}\n",
+    "below": "{0}\n{1}\n",
+    "in words": "id {0}, and the other one is {1}",
+}.items():
+    _case(f"aws secret {_name}", _template, _ID, _made(40, _BASE64))
+_case("full-width digits", "密码:{0}", "１２３４５６")
+_case("a word in Hangul", "암호:{0}", "가나다라마바")
+_case("Cyrillic with digits", "пароль {0}", "йцукен" + "123")
 
 # Lines written before any rule was tuned to them, as people and tools write
 _ANYONE = _made(16)

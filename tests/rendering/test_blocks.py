@@ -99,7 +99,7 @@ def test_layer_cause_and_confidence_come_first_with_the_line_that_proves_them(li
 
 def test_the_sections_follow_in_the_order_of_the_work(library: Library) -> None:
     lines = shown(answer(report(), AnswerState("abc"), library))
-    headings = ["Evidence", "Check", "Recover", "Leave alone", "Only consequences", "Would make this surer", "Sources"]
+    headings = ["Evidence", "Check", "Recover", "Do not", "Only consequences", "Still needed", "Sources"]
     assert [line for line in lines if line in headings] == headings
     assert "1. Switch it off  [needs a restart]" in lines
     assert "export NCCL_DMABUF_ENABLE=0" in lines
@@ -156,7 +156,7 @@ def test_what_not_even_unfolding_shows_is_in_the_attached_report(library: Librar
     steps = [ReportStep(text=f"Step {n} " + "x" * 300, risk="safe") for n in range(60)]
     state = AnswerState("abc", expanded=frozenset({"recovery"}))
     message = answer(report(diagnosis(recovery=steps)), state, library)
-    assert any(line.startswith("No room in a message for ") for line in shown(message))
+    assert any(line.startswith("Not in this message but in the report: ") for line in shown(message))
     assert [file.name for file in message.files] == ["k3-triage-nccl-dmabuf-errno-524.en.md"]
     assert b"Step 59" in message.files[0].content
 
@@ -196,7 +196,7 @@ def test_the_buttons_carry_the_incident(library: Library) -> None:
     [
         ("resolved", "U1", "Resolved, says @U1."),
         ("resolved", None, "Resolved."),
-        ("wrong", "U1", "@U1 says that this diagnosis is wrong. What it really was goes to the team lead, to improve"),
+        ("wrong", "U1", "@U1 says that this diagnosis is wrong. What it really was is kept with this incident, for"),
     ],
 )
 def test_what_people_concluded_stands_at_the_top(library: Library, status: Any, user: str | None, line: str) -> None:
@@ -223,7 +223,7 @@ def test_unknown_says_where_to_start_and_what_to_collect(library: Library) -> No
         "a.log:3  Worker",
         "RuntimeError: no <idea>",
     ]
-    assert lines[lines.index("What to do next") + 1 :][:2] == ["The other nodes", "docker logs CONTAINER"]
+    assert lines[lines.index("What to collect next") + 1 :][:2] == ["The other nodes", "docker logs CONTAINER"]
     assert buttons(message)["wrong"] == "I know the cause"
     assert message.text == "A failure this knowledge base does not explain: RuntimeError: no &lt;idea&gt;"
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from bot.catalogue import say
 from bot.rendering.blocks import answer, failure_notice, file_report, progress
+from bot.rendering.counted import Counted
+from bot.rendering.first_failure import quoted
 from bot.rendering.ids import SECTIONS
 from bot.rendering.literal import literal, literal_line
 from bot.rendering.message import AnswerState, OutgoingMessage
@@ -92,7 +94,7 @@ def _head(report: Report) -> list[str]:
         first = report.diagnoses[0]
         return [text for text in (first.title, first.cause, first.version_note) if text]
     root = report.root_exception
-    return [f"{root.type}: {root.text}"] if root and report.outcome == "unknown" else []
+    return [quoted(root)] if root and report.outcome == "unknown" else []
 
 
 def _hidden_consequences(report: Report, message: OutgoingMessage, *, expanded: bool) -> int:
@@ -125,8 +127,11 @@ class _Seen:
         actions = [note["accessory"]["action_id"] for note in notes]
         self.report_offered = "report_file" in actions
         self.unfolding_offered = any(action.startswith("show_more") for action in actions)
-        more = re.escape(say(self._language, "label.more_lines", count=0)).replace("0", r"(\d+)")
-        self._left = {int(count) for count in re.findall(more, self.flat)}
+        forms = {re.escape(self._more(count)).replace(str(count), r"(\d+)") for count in (1, 2, 5)}
+        self._left = {int(count) for form in forms for count in re.findall(form, self.flat)}
+
+    def _more(self, count: int) -> str:
+        return say(self._language, "label.more_lines", count=Counted(count, self._language))
 
     def starts(self, text: str) -> bool:
         return text[: text.index("§", 1) + 1] in self.flat
@@ -141,7 +146,7 @@ class _Seen:
             return True
         for left in self._left:
             for whole in (text, text.strip("\n")):
-                note = say(self._language, "label.more_lines", count=left)
+                note = self._more(left)
                 start = whole[: len(whole) - left] if left < len(whole) else None
                 if start is not None and any(
                     f"{shape}{gap}{note}" in self.flat
@@ -149,7 +154,8 @@ class _Seen:
                     for gap in (" ", "\n ", "…:7 ")
                 ):
                     return True
-        return say(self._language, "slack.more.command", count=len(text.strip())) in self.flat
+        count = Counted(len(text.strip()), self._language)
+        return say(self._language, "slack.more.command", count=count) in self.flat
 
 
 def _lines(value: Any) -> list[str]:

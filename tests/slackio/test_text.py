@@ -35,6 +35,7 @@ def text(value, **more):
         ({"type": "color", "value": "#aabbcc"}, "#aabbcc"),
         ({"type": "date", "timestamp": 1, "fallback": "today"}, "today"),
         (text("x < y && `z`", style={"code": True}), "x < y && `z`"),
+        (text("ulimit -n", style={"code": True}), "`ulimit -n`"),
         ({"type": "new_kind"}, ""),
     ],
 )

@@ -27,6 +27,10 @@ def test_post_message_when_sent_then_returned_blocks_are_complete(client):
         ("&lt;tag&gt;", "&lt;tag&gt;"),
         ("<@U0000000002> see <https://x.y|it>", "<@U0000000002> see <https://x.y|it>"),
         ("<module>", "&lt;module&gt;"),
+        ("<!date^1^{date_short_pretty} {time}|long ago>", "<!date^1^{date_short_pretty} {time}|long ago>"),
+        ("<!date^1^{date}^https://x.y|long ago>", "<!date^1^{date}^https://x.y|long ago>"),
+        ("<!date^soon^{date} {time}|x>", "&lt;!date^soon^{date} {time}|x&gt;"),
+        ("<!date^1^{date} {time}>", "&lt;!date^1^{date} {time}&gt;"),
     ],
 )
 def test_post_message_when_text_holds_angle_brackets_then_only_markup_stays(client, given, stored):

@@ -160,6 +160,16 @@ def test_delete_when_own_then_gone_and_of_others_then_refused(client, emma, file
     assert workspace.files_of(workspace.messages("k3-incidents")[0]) == []
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil.example"])
+def test_page_of_a_foreign_site_when_it_reaches_for_the_workspace_then_refused(server, origin):
+    answer = httpx.post(f"{server.origin}/api/auth.test", headers={"Origin": origin}, trust_env=False)
+    assert answer.status_code == 403
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    answer = httpx.get(f"{server.origin}/link/", headers={**upgrade, **key, "Origin": origin}, trust_env=False)
+    assert answer.status_code == 403
+
+
 def test_host_when_not_this_machine_then_403(server):
     connection = http.client.HTTPConnection("127.0.0.1", int(server.origin.rpartition(":")[2]))
     connection.request("GET", "/", headers={"Host": "evil.example"})

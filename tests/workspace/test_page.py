@@ -7,7 +7,10 @@ import pytest
 
 from bot.workspace import serve
 from bot.workspace.page.markup import markdown, mrkdwn
+from bot.workspace.page.samples import SAMPLES, load_samples
 from bot.workspace.page.texts import LANGUAGES, texts
+
+_LISTS = ("months", "months_short", "weekdays")
 
 
 @pytest.fixture
@@ -107,6 +110,8 @@ def test_permalink_when_followed_then_the_thread(browser, client, workspace):
     message = workspace.person("emma").post("k3-incidents", "x")
     link = client.chat_getPermalink(channel=message.channel, message_ts=message.ts)["permalink"]
     assert browser.get(link).headers["location"] == f"/?at={message.channel}&thread={message.ts}#m{message.ts}"
+    location = browser.get(link, params={"as": "wei"}).headers["location"]
+    assert location == f"/?as=wei&at={message.channel}&thread={message.ts}#m{message.ts}"
 
 
 def test_modal_when_open_then_shown_and_submitted_from_the_page(browser, do, app, connect, workspace):
@@ -156,6 +161,97 @@ def test_samples_when_loaded_then_everyone_asks_in_their_language(do, workspace)
     assert posted[1].text.endswith("왜 안 되나요?")
     assert [workspace.files_of(one)[0].name for one in posted] == ["any.log", "vllm.log", "any.log", "any.log"]
     assert all(f"<@{workspace.bot.user_id}>" in one.text for one in posted)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_samples_when_shipped_then_a_log_and_a_question_in_every_language(language):
+    (sample,) = [one for one in load_samples(SAMPLES) if one.language == language]
+    assert sample.text not in {texts(one)["sample_question"] for one in LANGUAGES}
+    assert all(b"vllm" in content for content in sample.files.values())
+
+
+def test_samples_when_nobody_speaks_a_language_then_whoever_loads_them_asks(browser, do, workspace):
+    do("locale", locale="ru-RU")
+    assert do("samples")["posted"] == 4
+    assert workspace.messages("k3-incidents")[0].user == workspace.person("emma").id
+
+
+def test_samples_when_missing_then_that_is_said(workspace, tmp_path):
+    with serve(workspace, samples=tmp_path / "none") as server:
+        headers = {"X-Workspace": "page"}
+        answer = httpx.post(f"{server.origin}/ui/samples", json={"as": "wei"}, headers=headers, trust_env=False)
+    assert answer.json()["error"].startswith(f"{tmp_path / 'none'} 中没有示例日志")
+
+
+def test_post_when_a_name_is_typed_then_it_is_a_mention(do, workspace):
+    do("post", text="@k3 triage, ask @Ольга Смирнова")
+    bot, olga = workspace.bot.user_id, workspace.person("olga").id
+    assert workspace.messages("k3-incidents")[0].text == f"<@{bot}>, ask <@{olga}>"
+
+
+def test_edit_when_begun_then_the_text_is_as_it_was_typed(browser, do, workspace):
+    do("post", text="@K3 Triage a < b")
+    assert 'data-text="@K3 Triage a &lt; b"' in part(browser, "messages")
+    message = workspace.messages("k3-incidents")[0]
+    do("edit", ts=message.ts, text="@K3 Triage a < c")
+    assert workspace.messages("k3-incidents")[0].text == f"<@{workspace.bot.user_id}> a &lt; c"
+
+
+def test_composer_when_in_a_channel_then_it_names_the_bot_and_in_a_thread_it_names_no_command(browser, workspace):
+    message = workspace.person("emma").post("k3-incidents", "x")
+    html = browser.get("/", params={"thread": message.ts}).text
+    assert 'placeholder="Write @K3 Triage and your log · #k3-incidents"' in html
+    assert 'placeholder="Reply…"' in html
+    assert 'data-text="@K3 Triage "' in html
+
+
+@pytest.mark.parametrize(
+    ("person", "words"),
+    [
+        ("emma", "answers only when mentioned"),
+        ("minjun", "멘션될 때만 답변합니다"),
+        ("wei", "只有被提及时才会回复"),
+        ("olga", "отвечает, только если его упомянуть"),
+    ],
+)
+def test_channel_when_empty_or_unheard_then_it_says_that_the_bot_must_be_mentioned(
+    browser, do, workspace, person, words
+):
+    def shown():
+        return browser.get("/ui/parts", params={"as": person, "at": "k3-incidents"}).json()["parts"]["messages"]
+
+    assert words in shown()
+    someone = workspace.person(person)
+    message = someone.post("k3-incidents", "ERROR a log")
+    assert words in shown()
+    assert "Diagnose this message" in shown()
+    assert "page-hint" not in browser.get("/ui/parts", params={"as": "emma" if person != "emma" else "wei"}).text
+    someone.reply(message, "never mind")
+    assert words not in shown()
+
+
+def test_hint_when_the_bot_is_mentioned_in_a_part_of_the_paste_or_it_is_a_direct_message_then_none(browser, workspace):
+    emma = workspace.person("emma")
+    emma.paste("k3-incidents", f"<@{workspace.bot.user_id}>\n" + "line\n" * 1_000)
+    emma.post(emma.dm, "ERROR")
+    emma.post("random", "ERROR")
+    for place in ("k3-incidents", "dm", "random"):
+        assert "page-hint" not in part(browser, "messages", at=place)
+
+
+def test_invite_when_typed_then_the_bot_is_in_the_channel(browser, do, workspace):
+    assert "/invite @K3 Triage" in part(browser, "notice", at="random")
+    assert do("post", channel="random", text="/invite") == {"ok": False, "error": "Whom? Try /invite @K3 Triage"}
+    assert do("post", channel="random", text="/invite @K3 Triage")["ok"]
+    assert workspace.bot.user_id in workspace.channel("random").members
+    assert part(browser, "notice", at="random").strip() == ""
+    assert "Already a member" in do("post", channel="random", text="/invite @K3 Triage")["error"]
+    assert "channels only" in do("post", channel=workspace.person("emma").dm, text="/invite @wei")["error"]
+
+
+def test_field_when_left_as_its_form_closes_then_nothing_is_complained_about(do):
+    assert do("act", view="V1", block_id="b", action_id="a", value="x") == {"ok": True}
+    assert do("act", view="V1", block_id="b", action_id="a", press=True)["error"] == "Slack refuses this: not_found"
 
 
 def test_own_message_when_edited_deleted_or_reacted_to_then_so(do, workspace):
@@ -281,4 +377,5 @@ def test_texts_when_compared_then_every_language_has_the_same_keys_and_placehold
         found = texts(language)
         assert found.keys() == english.keys()
         for key, text in found.items():
-            assert re.findall(r"{\w+}", text) == re.findall(r"{\w+}", english[key]), (language, key)
+            assert set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", english[key])), (language, key)
+            assert key not in _LISTS or len(text.split()) == len(english[key].split()), (language, key)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-from bot.workspace.errors import PersonError
+from bot.workspace import posting
+from bot.workspace.errors import PersonError, SlackError
 from bot.workspace.inputs import Key
+from bot.workspace.mentions import with_mentions
 from bot.workspace.model import Json, Message, View
 from bot.workspace.page.samples import post_samples
 from bot.workspace.page.texts import texts
@@ -17,7 +20,7 @@ from bot.workspace.workspace import Workspace
 class Doing:
     """Takes what the page's script sends: {"as": user, …}. Raises WorkspaceError with a text for the person."""
 
-    def __init__(self, workspace: Workspace, samples: Path | None) -> None:
+    def __init__(self, workspace: Workspace, samples: Path) -> None:
         self._workspace = workspace
         self._samples = samples
         self._known = {
@@ -38,15 +41,23 @@ class Doing:
         """Carry it out; what the page should know."""
         if what not in self._known:
             raise PersonError(f"there is nothing called {what}")
-        return self._known[what](self._workspace.person(data["as"]), data) or {}
+        person = self._workspace.person(data["as"])
+        try:
+            return self._known[what](person, data) or {}
+        except SlackError as error:
+            raise PersonError(self._say(person, "refused").format(code=error)) from None
 
     def _post(self, person: Person, data: Json) -> Json | None:
-        text, files = str(data.get("text") or ""), list(data.get("files") or ())
+        text, files = with_mentions(self._workspace, str(data.get("text") or "")), list(data.get("files") or ())
         thread = self._message(data, "thread")
         if text.startswith("/") and not files:
             if thread is not None:
                 raise PersonError(self._say(person, "no_commands_in_threads"))
-            person.run(data["channel"], text)
+            command, _, rest = text.partition(" ")
+            if command == "/invite":
+                self._invite(person, data["channel"], rest)
+            else:
+                person.run(data["channel"], str(data["text"]))
             return None
         if files:
             person.share(data["channel"], files, text, thread=thread)
@@ -55,7 +66,12 @@ class Doing:
         return None
 
     def _act(self, person: Person, data: Json) -> Json | None:
-        surface = self._surface(person, data)
+        try:
+            surface = self._surface(person, data)
+        except SlackError:
+            if data.get("view") and not data.get("press"):
+                return None  # a field that was left as its form was sent, and with it the field's value
+            raise
         key = (str(data["block_id"]), str(data["action_id"]))
         if data.get("press"):
             delivery = person.press(surface, key)
@@ -84,7 +100,7 @@ class Doing:
         return None
 
     def _edit(self, person: Person, data: Json) -> Json | None:
-        person.edit(self._required(data), str(data["text"]))
+        person.edit(self._required(data), with_mentions(self._workspace, str(data["text"])))
         return None
 
     def _delete(self, person: Person, data: Json) -> Json | None:
@@ -105,9 +121,22 @@ class Doing:
         return None
 
     def _load_samples(self, person: Person, data: Json) -> Json | None:
-        if self._samples is None:
-            raise PersonError(self._say(person, "no_samples"))
-        return {"posted": len(post_samples(self._workspace, self._samples, "k3-incidents"))}
+        posted = post_samples(self._workspace, self._samples, "k3-incidents", person)
+        if not posted:
+            raise PersonError(self._say(person, "no_samples").format(directory=self._samples))
+        return {"posted": len(posted), "at": posted[0].channel}
+
+    def _invite(self, person: Person, channel: str, text: str) -> None:
+        """`/invite @Name …`: a command of Slack's own."""
+        place = self._workspace.channel(channel)
+        if place.kind not in ("channel", "group"):
+            raise PersonError(self._say(person, "invite_not_here"))
+        users = re.findall(r"<@([UW][A-Z0-9]+)>", text)
+        if not users:
+            raise PersonError(self._say(person, "invite_whom").format(app=self._workspace.manifest.bot_name))
+        if place.members.issuperset(users):
+            raise PersonError(self._say(person, "invite_there_already"))
+        posting.join(self._workspace, place.id, users)
 
     def _surface(self, person: Person, data: Json) -> Message | View:
         if data.get("view"):

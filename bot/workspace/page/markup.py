@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from bot.workspace.model import Json
+from bot.workspace.page.dates import Moment, Reader
 from bot.workspace.reading import plain, rich_word
 
 if TYPE_CHECKING:
@@ -39,23 +40,23 @@ EMOJI = {
 }
 
 
-def mrkdwn(workspace: Workspace, text: str) -> Markup:
-    """Slack's mrkdwn."""
+def mrkdwn(workspace: Workspace, text: str, *, reader: Reader | None = None) -> Markup:
+    """Slack's mrkdwn; dates as `reader` sees them, else their fallback."""
     out, position = [], 0
     for fence in _FENCE.finditer(text):
-        out.append(_inline(workspace, text[position : fence.start()].rstrip("\n")))
+        out.append(_inline(workspace, text[position : fence.start()].rstrip("\n"), reader))
         out.append(Markup("<pre>{}</pre>").format(plain(workspace, fence.group(1))))
         position = fence.end() + text.startswith("\n", fence.end())
-    out.append(_inline(workspace, text[position:]))
+    out.append(_inline(workspace, text[position:], reader))
     return Markup("").join(out)
 
 
-def text_object(workspace: Workspace, value: Json | None) -> Markup:
+def text_object(workspace: Workspace, value: Json | None, *, reader: Reader | None = None) -> Markup:
     """A text object of either type."""
     if not value:
         return Markup("")
     if value["type"] == "mrkdwn":
-        return mrkdwn(workspace, value["text"])
+        return mrkdwn(workspace, value["text"], reader=reader)
     return _trusted(_emojis(str(escape(plain(workspace, value["text"]))))).replace("\n", Markup("<br>"))
 
 
@@ -64,16 +65,17 @@ def markdown(text: str) -> Markup:
     return _trusted(_emojis(_MARKDOWN.render(text)))
 
 
-def rich_text(workspace: Workspace, element: Json) -> Markup:
+def rich_text(workspace: Workspace, element: Json, *, reader: Reader | None = None) -> Markup:
     """One part of a rich_text block."""
     kind, inner = element["type"], element["elements"]
     if kind == "rich_text_list":
         tag = "ol" if element.get("style") == "ordered" else "ul"
-        items = Markup("").join(Markup("<li>{}</li>").format(rich_text(workspace, one)) for one in inner)
+        shown = [rich_text(workspace, one, reader=reader) for one in inner]
+        items = Markup("").join(Markup("<li>{}</li>").format(one) for one in shown)
         return _trusted(f"<{tag}>{items}</{tag}>")
     if kind == "rich_text_preformatted":
         return Markup("<pre>{}</pre>").format("".join(rich_word(workspace, one) for one in inner))
-    words = Markup("").join(_word(workspace, one) for one in inner)
+    words = Markup("").join(_word(workspace, one, reader) for one in inner)
     return _trusted(f"<blockquote>{words}</blockquote>" if kind == "rich_text_quote" else f"<p>{words}</p>")
 
 
@@ -87,8 +89,11 @@ def _trusted(html: str) -> Markup:
     return Markup(html)  # noqa: S704
 
 
-def _word(workspace: Workspace, word: Json) -> Markup:
+def _word(workspace: Workspace, word: Json, reader: Reader | None) -> Markup:
     text = rich_word(workspace, word)
+    if word["type"] == "date" and reader is not None:
+        moment = Moment(reader.formatted(word["timestamp"], word["format"], text), text, word.get("url") or "")
+        return _moment(moment)
     if word["type"] == "emoji":
         return escape(emoji(word["name"]))
     if word["type"] == "link":
@@ -102,7 +107,7 @@ def _word(workspace: Workspace, word: Json) -> Markup:
     return html
 
 
-def _inline(workspace: Workspace, text: str) -> Markup:
+def _inline(workspace: Workspace, text: str, reader: Reader | None) -> Markup:
     """Code and tokens are held back while the styles are applied around them."""
     held: list[Markup] = []
 
@@ -112,7 +117,7 @@ def _inline(workspace: Workspace, text: str) -> Markup:
 
     text = text.replace("\x00", "")
     text = _CODE.sub(lambda found: hold(Markup("<code>{}</code>").format(plain(workspace, found.group(1)))), text)
-    text = _TOKEN.sub(lambda found: hold(_token(workspace, found.group())), text)
+    text = _TOKEN.sub(lambda found: hold(_token(workspace, found.group(), reader)), text)
     html = str(escape(plain(workspace, text)))
     for pattern, replacement in _STYLES:
         html = pattern.sub(replacement, html)
@@ -120,13 +125,18 @@ def _inline(workspace: Workspace, text: str) -> Markup:
     return _trusted(_HELD.sub(lambda found: str(held[int(found.group(1))]), html))
 
 
-def _token(workspace: Workspace, token: str) -> Markup:
+def _token(workspace: Workspace, token: str, reader: Reader | None) -> Markup:
     shown = plain(workspace, token)
     if token.startswith("<!date^"):
-        return Markup("<time>{}</time>").format(shown)
+        return _moment((reader.moment(token) if reader else None) or Moment(shown, shown, ""))
     if token[1] in "@#!":
         return Markup('<span class="mention">{}</span>').format(shown)
     return _link(plain(workspace, token[1:-1].partition("|")[0]), shown)
+
+
+def _moment(moment: Moment) -> Markup:
+    html = Markup('<time title="{}">{}</time>').format(moment.fallback, moment.shown)
+    return _link(moment.link, html) if moment.link else html
 
 
 def _link(url: str, shown: str) -> Markup:

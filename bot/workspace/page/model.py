@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.workspace.errors import SlackError
 from bot.workspace.inputs import Key, initial
 from bot.workspace.model import Channel, File, Json, Message, View
+from bot.workspace.page.dates import Reader
 from bot.workspace.person import Person
-from bot.workspace.reading import author_name
+from bot.workspace.reading import author_name, plain
 from bot.workspace.workspace import Workspace
 
 HOME = "home"
 _PREVIEW_LINES = 8
+_ONE_PASTE = 5.0  # seconds within which messages are taken for parts of one paste
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Line:
     app: bool
     own: bool
     time: str
+    when: str
+    typed: str
     replies: int
     files: list[File]
     last_reply: str
@@ -77,7 +79,7 @@ def channels_of(workspace: Workspace, person: Person) -> list[Channel]:
 
 def lines(workspace: Workspace, messages: list[Message], person: Person) -> list[Line]:
     """Messages with all that is shown around them."""
-    zone = _zone(workspace.directory.user(person.id).timezone)
+    reader = reader_of(workspace, person)
     found = []
     for message in messages:
         replies = workspace.log.replies(message)
@@ -87,13 +89,33 @@ def lines(workspace: Workspace, messages: list[Message], person: Person) -> list
                 author=author_name(workspace, message),
                 app=message.bot_id is not None,
                 own=message.user == person.id,
-                time=_time(message.ts, zone),
+                time=reader.clock(float(message.ts)),
+                when=reader.full(float(message.ts)),
+                typed=plain(workspace, message.text),
                 replies=len(replies),
                 files=workspace.files_of(message),
-                last_reply=_time(replies[-1].ts, zone) if replies else "",
+                last_reply=reader.clock(float(replies[-1].ts)) if replies else "",
             )
         )
     return found
+
+
+def reader_of(workspace: Workspace, person: Person) -> Reader:
+    """The person's zone and language, at the present moment."""
+    user = workspace.directory.user(person.id)
+    return Reader.of(user.timezone, user.language, workspace.clock.now())
+
+
+def unheard(workspace: Workspace, channel: Channel, person: Person) -> str:
+    """The ts of the person's last message, where a bot that is there does not hear it: unmentioned, unanswered."""
+    if channel.kind == "im" or workspace.bot.user_id not in channel.members:
+        return ""
+    timeline = workspace.log.timeline(channel.id, person.id)
+    own = [one for one in timeline if one.user == person.id and one.subtype in (None, "file_share")]
+    if not own or workspace.log.replies(own[-1]):
+        return ""
+    parts = [one for one in own if float(own[-1].ts) - float(one.ts) <= _ONE_PASTE]
+    return "" if any(f"<@{workspace.bot.user_id}>" in one.text for one in parts) else own[-1].ts
 
 
 def state_of(surface: Message | View, workspace: Workspace, person: Person, block: Json, element: Json) -> Any:
@@ -133,14 +155,3 @@ def initials(name: str) -> str:
 def hue(name: str) -> int:
     """A colour for the avatar, 0 to 359."""
     return sum(ord(letter) * 37 for letter in name) % 360
-
-
-def _zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except ZoneInfoNotFoundError:
-        return ZoneInfo("UTC")
-
-
-def _time(ts: str, zone: ZoneInfo) -> str:
-    return datetime.fromtimestamp(float(ts), zone).strftime("%H:%M")

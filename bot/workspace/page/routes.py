@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader
 from starlette.concurrency import run_in_threadpool
@@ -17,15 +18,16 @@ from bot.workspace.errors import SlackError, WorkspaceError
 from bot.workspace.page import markup, model
 from bot.workspace.page.doing import Doing
 from bot.workspace.page.model import Place, find_place
+from bot.workspace.page.samples import SAMPLES
 from bot.workspace.page.texts import LOCALES, texts
 from bot.workspace.workspace import Workspace
 
-_PARTS = ("sidebar", "messages", "thread", "modal")
+_PARTS = ("sidebar", "notice", "messages", "thread", "modal")
 
 
-def page_routes(workspace: Workspace, samples: Path | None) -> list[BaseRoute]:
-    """The routes, for a workspace and a directory of sample logs."""
-    page = Page(workspace, samples)
+def page_routes(workspace: Workspace, samples: Path | None = None) -> list[BaseRoute]:
+    """The routes, for a workspace and a directory of sample logs; without one, those that come with the package."""
+    page = Page(workspace, samples or SAMPLES)
     return [
         Route("/", page.show),
         Route("/ui/parts", page.parts),
@@ -42,15 +44,11 @@ def page_routes(workspace: Workspace, samples: Path | None) -> list[BaseRoute]:
 class Page:
     """The handlers of the page."""
 
-    def __init__(self, workspace: Workspace, samples: Path | None) -> None:
+    def __init__(self, workspace: Workspace, samples: Path) -> None:
         self._workspace = workspace
         self._doing = Doing(workspace, samples)
-        self._samples = samples
         environment = Environment(loader=PackageLoader("bot.workspace.page"), autoescape=True, trim_blocks=True)
         environment.globals |= {
-            "mrkdwn": partial(markup.mrkdwn, workspace),
-            "text": partial(markup.text_object, workspace),
-            "rich_text": partial(markup.rich_text, workspace),
             "markdown": markup.markdown,
             "emoji": markup.emoji,
             "preview": model.preview,
@@ -93,7 +91,9 @@ class Page:
         digits = request.path_params["message"].removeprefix("p")
         ts = f"{digits[:-6]}.{digits[-6:]}"
         thread = request.query_params.get("thread_ts", ts)
-        return RedirectResponse(f"/?at={request.path_params['channel']}&thread={thread}#m{ts}")
+        who = {"as": request.query_params["as"]} if "as" in request.query_params else {}
+        where = urlencode({**who, "at": request.path_params["channel"], "thread": thread})
+        return RedirectResponse(f"/?{where}#m{ts}")
 
     async def stage(self, request: Request) -> Response:
         """Bytes of a file dropped on the page; answers with its id."""
@@ -125,7 +125,13 @@ class Page:
         thread = place.thread
         replies = workspace.log.thread(thread.channel, thread.root_ts, person.id) if thread else []
         view = person.modal
+        reader = model.reader_of(workspace, person)
         return {
+            "mrkdwn": partial(markup.mrkdwn, workspace, reader=reader),
+            "text": partial(markup.text_object, workspace, reader=reader),
+            "rich_text": partial(markup.rich_text, workspace, reader=reader),
+            "app": workspace.manifest.bot_name,
+            "message_shortcut": next((one.name for one in workspace.manifest.shortcuts if one.kind == "message"), "…"),
             "workspace": workspace,
             "place": place,
             "me": user,
@@ -138,7 +144,8 @@ class Page:
             "errors": workspace.views.errors.get(view.id, {}) if view else {},
             "state": partial(_state, workspace, place),
             "people": workspace.people,
-            "has_samples": self._samples is not None,
+            "bot_here": place.channel is not None and workspace.bot.user_id in place.channel.members,
+            "unheard": model.unheard(workspace, place.channel, person) if place.channel else "",
         }
 
 

@@ -1,6 +1,6 @@
-"""Sample logs for the page.
+"""Sample logs for the page: those in `bot/workspace/samples`, or of another directory.
 
-A directory given by the caller holds `<language>/` folders with log files and, if wanted, a `message.txt` that is said
+The directory holds `<language>/` folders with log files and, if wanted, a `message.txt` that is said
 with them. Files beside the folders are for every language that has no folder.
 """
 
@@ -11,7 +11,10 @@ from pathlib import Path
 
 from bot.workspace.model import Message
 from bot.workspace.page.texts import LANGUAGES, texts
+from bot.workspace.person import Person
 from bot.workspace.workspace import Workspace
+
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class Sample:
 
 def load_samples(directory: Path) -> list[Sample]:
     """One sample a language, as far as there are files for it."""
+    if not directory.is_dir():
+        return []
     samples = []
     for language in LANGUAGES:
         own = directory / language
@@ -37,12 +42,11 @@ def load_samples(directory: Path) -> list[Sample]:
     return samples
 
 
-def post_samples(workspace: Workspace, directory: Path, channel: str) -> list[Message]:
-    """Everyone asks the bot in their own language, with their sample attached."""
+def post_samples(workspace: Workspace, directory: Path, channel: str, otherwise: Person) -> list[Message]:
+    """Everyone asks the bot in their own language, with their sample attached; `otherwise` where nobody speaks it."""
     posted = []
     by_language = {user.language: workspace.person(user.id) for user in reversed(workspace.people)}
     for sample in load_samples(directory):
-        person = by_language.get(sample.language)
-        if person is not None and person.id in workspace.channel(channel).members:
-            posted.append(person.upload(channel, sample.files, f"<@{workspace.bot.user_id}> {sample.text}"))
+        person = by_language.get(sample.language, otherwise)
+        posted.append(person.upload(channel, sample.files, f"<@{workspace.bot.user_id}> {sample.text}"))
     return posted

@@ -29,9 +29,13 @@ class WorkspaceApp(Starlette):
     sockets: SocketTransport
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a foreign host name, then route."""
+        """Refuse a foreign host name, and what a page of a foreign site sends; then route."""
         scope[RAW_SEND] = send
-        if scope["type"] == "http" and not is_loopback(_host(scope)):
+        if scope["type"] in ("http", "websocket") and not _is_ours(scope):
+            if scope["type"] == "websocket":
+                await receive()  # websocket.connect
+                await send({"type": "websocket.close", "code": 1008})
+                return
             await PlainTextResponse("This workspace answers only on this machine.", 403)(scope, receive, send)
             return
         await super().__call__(scope, receive, send)
@@ -41,7 +45,7 @@ def create_app(workspace: Workspace, *, request_url: str | None = None, samples:
     """The workspace as a web application. `workspace.origin` must be set to the address it is served at.
 
     With `request_url` (on loopback) the app gets everything there over HTTP; otherwise it comes by Socket Mode.
-    `samples` is a directory of example logs for the page, see `bot.workspace.page.samples`.
+    `samples` is a directory of example logs for the page in place of our own, see `bot.workspace.page.samples`.
     """
     sockets = SocketTransport(workspace)
     http = HttpTransport(workspace, request_url) if request_url else None
@@ -88,9 +92,17 @@ async def _tick(workspace: Workspace) -> None:
         await asyncio.sleep(_TICK)
 
 
-def _host(scope: Scope) -> str:
-    for name, value in scope["headers"]:
-        if name == b"host":
-            host: str = value.decode("latin-1")
-            return host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]
-    return ""
+def _is_ours(scope: Scope) -> bool:
+    origin = _header(scope, b"origin")
+    return is_loopback(_host(_header(scope, b"host"))) and (
+        not origin or is_loopback(_host(origin.partition("://")[2]))
+    )
+
+
+def _header(scope: Scope, wanted: bytes) -> str:
+    value: bytes = next((value for name, value in scope["headers"] if name == wanted), b"")
+    return value.decode("latin-1")
+
+
+def _host(address: str) -> str:
+    return address.partition("]")[0] + "]" if address.startswith("[") else address.partition(":")[0]

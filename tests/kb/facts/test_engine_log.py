@@ -49,7 +49,7 @@ def test_day_0_image_reports_its_build(value):
 
 def test_dumped_config_of_a_dying_engine_counts_too(values):
     found = values(CONFIG.replace("Initializing a", "Dumping input data for"))
-    assert (found["tp_size"], found["stage"]) == (8, "first_request")
+    assert (found["tp_size"], found["stage"]) == (8, "serving")
 
 
 def test_engine_wins_over_the_arguments(facts):

@@ -146,7 +146,6 @@ $ uname -r
     assert values(text) == {
         "driver_version": "580.65.06",
         "gpu_arch": "blackwell_ultra",
-        "gpu_count": 2,
         "kernel_version": "6.8.0-45-generic",
         "platform": "cuda",
     }
@@ -154,6 +153,37 @@ $ uname -r
 
 def test_csv_of_one_field(values):
     assert values("driver_version\n575.57.08\n575.57.08")["driver_version"] == "575.57.08"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$ nvidia-smi --query-gpu=driver_version --format=csv,noheader | uniq\n575.57.08",
+        "$ nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort -u\n575.57.08\n580.65.06",
+        "$ nvidia-smi --query-gpu=name,memory.total --format=csv,noheader | sort | uniq\nNVIDIA B300, 275040 MiB",
+        "name, driver_version\nNVIDIA B300, 580.65.06",
+    ],
+)
+def test_rows_that_name_no_gpu_give_no_count(value, text):
+    assert value(text, "gpu_count") is None
+
+
+def test_rows_without_a_count_leave_what_the_person_says(value):
+    text = "$ nvidia-smi --query-gpu=driver_version --format=csv,noheader | uniq\n575.57.08"
+    assert value(text, "gpu_count", prose="8 x B300, all of them are there") == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("index, name\n0, NVIDIA B300\n1, NVIDIA B300\n2, NVIDIA B300", 3),
+        ("$ nvidia-smi --query-gpu=uuid,driver_version --format=csv,noheader\nGPU-1a, 580.65.06\nGPU-2b, 580.65.06", 2),
+        ("$ nvidia-smi --query-gpu=pci.bus_id,memory.used --format=csv,noheader\n00000000:1B:00.0, 0 MiB", 1),
+        ("$ nvidia-smi --query-gpu=count --format=csv,noheader\n8\n8\n8\n8\n8\n8\n8\n8", 8),
+    ],
+)
+def test_rows_that_name_each_gpu_are_counted(value, text, count):
+    assert value(text, "gpu_count") == count
 
 
 def test_csv_of_processes_is_no_list_of_gpus(values):

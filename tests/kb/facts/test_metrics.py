@@ -112,3 +112,28 @@ def test_dcgm_exporter(values):
 
 def test_name_of_a_metric_in_a_sentence_states_nothing(values):
     assert values("Look at vllm:prefix_cache_hits_total and vllm:kv_cache_usage_perc first.") == {}
+
+
+@pytest.mark.parametrize("told", ["+Inf", "-Inf", "NaN", "1e999", "1e300", "-1e300", "9" * 5000])
+@pytest.mark.parametrize(
+    "series",
+    [
+        'DCGM_FI_DEV_XID_ERRORS{gpu="0",Hostname="n1"}',
+        'DCGM_FI_DEV_FB_USED{gpu="0",Hostname="n1"}',
+        'vllm:kv_cache_usage_perc{engine="0"}',
+        'vllm:prefix_cache_queries_total{engine="0"}',
+        'vllm:prefix_cache_hits_total{engine="0"}',
+        'vllm:num_preemptions_total{engine="0"}',
+        'vllm:spec_decode_num_drafts_total{engine="0"}',
+        'vllm:cache_config_info{block_size="128"}',
+    ],
+)
+def test_value_that_no_measure_has_is_passed_over_and_the_rest_is_read(values, series, told):
+    text = f"""
+{series} {told}
+DCGM_FI_DEV_XID_ERRORS{{gpu="1",Hostname="n1"}} 79
+vllm:corrupted_requests_total{{engine="0"}} 2.0
+"""
+    found = values(text)
+    assert found["corrupted_requests"] == 2.0
+    assert found.get("xid", 79) == 79

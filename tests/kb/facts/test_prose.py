@@ -120,3 +120,114 @@ def test_prose_in_the_evidence_is_cited_there(facts):
     assert (found.get("vllm_version").file, found.get("vllm_version").line) == ("paste.log", 2)
     alone = facts("Traceback", f"hello\n{sentence}").get("vllm_version")
     assert (alone.file, alone.line, alone.text) == (PROSE_FILE, 2, sentence)
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "8xB300 crashes",
+        "8×B300 crashes",
+        "8хB300 падает",
+        "B300 x8 crashes",
+        "B300x8 crashes",
+        "8*B300 crashes",
+        "B300*8 crashes",
+        "8-GPU B300 crashes",
+        "b300 8장에서 죽어요",
+        "B300 8개로 죽어요",
+        "8卡B300 起不来",
+        "八卡 B300 起不来",
+        "B300 8卡 起不来",
+        "8 карт B300 падает",
+        "8 видеокарт B300 падает",
+    ],
+)
+def test_gpu_count_when_written_in_any_usual_way_then_read(told, prose):
+    found = told(prose)
+    assert (found.get("gpu_model"), found.get("gpu_count")) == ("B300", 8)
+
+
+@pytest.mark.parametrize(
+    ("prose", "expected"),
+    [
+        ("2x8xH200 dies", {"host_count": 2, "gpu_count": 8, "gpu_model": "H200"}),
+        ("2 nodes of 8xB200 die", {"host_count": 2, "gpu_count": 8, "gpu_model": "B200"}),
+        ("8xB300 x 2 nodes", {"host_count": 2, "gpu_count": 8, "gpu_model": "B300"}),
+        ("2台8卡B200 挂了", {"host_count": 2, "gpu_count": 8, "gpu_model": "B200"}),
+        ("у нас одна машина 8xB300, падает", {"host_count": 1, "gpu_count": 8, "gpu_model": "B300"}),
+        ("16xH200 dies", {"gpu_model": "H200"}),
+        ("одна нода упала, 3 шарда не загрузились", {}),
+    ],
+)
+def test_hosts_when_told_beside_the_gpus_then_read(told, prose, expected):
+    derived = ("gpu_arch", "platform")
+    assert {name: v for name, v in told(prose).items() if name not in derived} == expected
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "TP8xPP2 hangs",
+        "tp=8/pp=2 hangs",
+        "tp8pp2 hangs",
+        "TP 8 x PP 2 hangs",
+        "tensor parallel 8, pipeline parallel 2",
+        "张量并行 8，流水线并行 2",
+        "텐서 병렬 8, 파이프라인 병렬 2",
+        "тензорный параллелизм 8, конвейерный параллелизм 2",
+    ],
+)
+def test_parallel_sizes_when_joined_or_spelt_out_then_read(told, prose):
+    assert told(prose) == {"tp_size": 8, "pp_size": 2}
+
+
+@pytest.mark.parametrize(
+    ("prose", "driver", "vllm"),
+    [
+        ("обновили драйвер до 580.95.05, vllm 0.29.0 не видит карты", "580.95.05", "0.29.0"),
+        ("driver updated to 580.95.05, vllm 0.29.0", "580.95.05", "0.29.0"),
+        ("드라이버를 580.95.05로 올렸고 vLLM은 0.29.0입니다", "580.95.05", "0.29.0"),
+        ("驱动升级到 580.95.05，vLLM 版本 0.29.0", "580.95.05", "0.29.0"),
+        ("обновили vLLM до 0.29.0, драйвер 580.95.05", "580.95.05", "0.29.0"),
+        ("P/D: префилл обновили до 0.33.0, декод ещё на 0.32.0, vllm", None, None),
+        ("moved our lmcache to 0.3.1, vllm hangs", None, None),
+    ],
+)
+def test_move_when_of_another_program_then_not_the_release_of_vllm(told, prose, driver, vllm):
+    found = told(prose)
+    assert (found.get("driver_version"), found.get("vllm_version")) == (driver, vllm)
+
+
+@pytest.mark.parametrize(
+    ("prose", "version"),
+    [
+        ("8xB300, tp8, 0.27.1, --enable-prefix-caching.", "0.27.1"),
+        ("k3 on 0.29 hangs", "0.29"),
+        ("Two H200 nodes, v0.31.0.", "0.31.0"),
+        ("once in a while, 0.33.0 16xB200", "0.33.0"),
+        ("nightly сборка (0.33.1rc1.dev212) на B300", "0.33.1rc1.dev212"),
+        ("k3 0.31에서 죽어요", "0.31"),
+        ("K3 在 0.31 上起不来", "0.31"),
+        ("after our quota plugin k3 does not start (8xB300, 0.32.0)", "0.32.0"),
+        ("We upgraded from 0.28 to 0.31 and VLLM_X=3 does nothing", "0.31"),
+        ("upgraded k3 to 0.31, it worked on 0.28", "0.31"),
+        ("k3 with nixl 0.10.1 hangs", None),
+        ("the gateway in front of k3 runs on 0.30.1", None),
+        ("gpu memory utilization 0.95 on B200", None),
+        ("B300, fixed in 0.31.0", None),
+        ("lunch at 0.31", None),
+        ("the npm registry is slow with 0.31.0", None),
+    ],
+)
+def test_release_when_bare_then_that_of_vllm_unless_another_program_is_named(told, prose, version):
+    assert told(prose).get("vllm_version") == version
+
+
+def test_release_when_bare_beside_a_log_of_vllm_then_read(facts):
+    found = facts("(EngineCore pid=7) INFO 11-29 12:00:00 [core.py:1] x", "crashes every night, 0.33.0")
+    assert found.get("vllm_version").value == "0.33.0"
+
+
+def test_variable_when_named_with_its_value_in_a_sentence_then_known(told):
+    found = told("since the upgrade VLLM_PREFIX_CACHE_RETENTION_INTERVAL=32768 seems to do nothing")
+    assert found["env.VLLM_PREFIX_CACHE_RETENTION_INTERVAL"] == "32768"

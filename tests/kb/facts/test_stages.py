@@ -142,9 +142,9 @@ def test_remote_workers_share_the_stages_of_the_server(lines, facts):
 @pytest.mark.parametrize(
     ("rows", "stage"),
     [
-        (['127.0.0.1:1 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error'], "ready"),
+        (['127.0.0.1:1 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error'], "serving"),
         (['127.0.0.1:1 - "GET /health HTTP/1.1" 200 OK'], "ready"),
-        (['127.0.0.1:1 - "POST /v1/completions HTTP/1.1" 200 OK'], "first_request"),
+        (['127.0.0.1:1 - "POST /v1/completions HTTP/1.1" 200 OK'], "serving"),
         (['127.0.0.1:1 - "POST /v1/completions HTTP/1.1" 200 OK'] * 2, "serving"),
         (["usage: vllm [-h] [-v]"], "import"),
         (["CPU KV cache size: 524,288 tokens, Maximum concurrency for 8,192 tokens per request: 64.00x"], "kv_cache"),
@@ -161,3 +161,15 @@ def test_older_run_in_another_file_is_not_the_last_start(lines):
     new = lines("\n".join(START.replace("08-11", "08-12").strip().split("\n")[1:8]), "new.log")
     assert extract_facts(old + new).stage == "weights"
     assert extract_facts(new + old).stage == "weights"
+
+
+def test_first_request_when_the_start_is_not_in_the_log_then_not_taken_for_the_first(facts):
+    request = '127.0.0.1:1 - "POST /v1/completions HTTP/1.1" 200 OK'
+    dump = "(EngineCore pid=7) ERROR 11-29 12:00:00 [dump_input.py:72] Dumping input data for V1 LLM engine (v0.33.0)"
+    assert facts(f"Application startup complete.\n{request}").stage == "first_request"
+    assert facts(request).stage == "serving"
+    assert facts(dump).stage == "serving"
+
+
+def test_failed_request_when_the_start_is_in_the_log_then_the_server_was_ready(facts):
+    assert facts('Application startup complete.\n1:1 - "POST /v1/completions HTTP/1.1" 500').stage == "ready"

@@ -51,10 +51,27 @@ async function refresh() {
     const first = shown[name] === undefined;
     shown[name] = html;
     const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 80;
+    const before = box.querySelectorAll(".message").length;
     keepFields(box, () => { box.innerHTML = html; });
-    if (first || atEnd) box.scrollTop = box.scrollHeight;
+    if (name !== "thread") {
+      if (first || atEnd) box.scrollTop = box.scrollHeight;
+    } else if (atEnd && box.querySelectorAll(".message").length > before) {
+      scrollToTop(box, [...box.querySelectorAll(".message")].at(-1));
+    }
     if (name === "modal" && first === false) box.querySelector("textarea, input")?.focus();
   }
+}
+
+// A message is read from its beginning; one that fits stands at the end of the box all the same.
+function scrollToTop(box, message) {
+  if (message) box.scrollTop += message.getBoundingClientRect().top - box.getBoundingClientRect().top - 8;
+}
+
+// A thread opens on the app's last answer, which has buttons; without one at its end.
+function openThread() {
+  const box = document.getElementById("thread");
+  const answers = [...(box?.querySelectorAll(".message[data-app]") ?? [])].filter((one) => one.querySelector(".actions"));
+  if (answers.length) scrollToTop(box, answers.at(-1));
 }
 
 async function watch() {
@@ -107,6 +124,15 @@ document.addEventListener("change", async (event) => {
 });
 
 document.addEventListener("click", async (event) => {
+  for (const menu of document.querySelectorAll(".more[open], .overflow[open]")) {
+    if (!menu.contains(event.target) || event.target.closest(".menu")) menu.open = false;
+  }
+  const link = event.target.closest("a[href]");
+  if (link && !event.ctrlKey && !event.metaKey && link.origin === location.origin && link.pathname.startsWith("/archives/")) {
+    event.preventDefault(); // the same person goes on reading, in the same window
+    location.href = link.pathname + "?" + new URLSearchParams([...new URLSearchParams(link.search), ["as", here.as]]);
+    return;
+  }
   const pressed = event.target.closest("[data-action]");
   if (pressed && ["button", "overflow"].includes(pressed.dataset.kind)) {
     if (pressed.dataset.confirm && !confirm(pressed.dataset.confirm)) return;
@@ -121,20 +147,28 @@ document.addEventListener("click", async (event) => {
   const { ts } = place(button);
   const message = button.closest("[data-ts]");
   switch (button.dataset.do) {
-    case "samples": await send("/ui/samples", {}); break;
+    case "samples": {
+      button.disabled = true;
+      const answer = await send("/ui/samples", {});
+      button.disabled = false;
+      if (answer.ok && answer.at !== here.at) location.search = new URLSearchParams({ as: here.as, at: answer.at });
+      break;
+    }
     case "close": await send("/ui/close", {}); break;
     case "react": await send("/ui/react", { ts, name: button.dataset.name }); break;
     case "shortcut": await send("/ui/shortcut", { ts, callback_id: button.dataset.callback }); break;
     case "delete": if (confirm(here.confirm)) await send("/ui/delete", { ts }); break;
     case "edit": {
-      const text = prompt(button.title, message.dataset.text);
+      const text = prompt(button.textContent, message.dataset.text);
       if (text) await send("/ui/edit", { ts, text });
       break;
     }
     case "mention": {
       const field = button.closest("form").elements.text;
-      field.value = button.dataset.text + field.value;
+      const gap = /\S$/.test(field.value.slice(0, field.selectionStart)) ? " " : "";
+      field.setRangeText(gap + button.dataset.text, field.selectionStart, field.selectionEnd, "end");
       field.focus();
+      grow(field);
     }
   }
 });
@@ -180,6 +214,7 @@ async function stage(composer, files) {
 function grow(field) {
   field.style.height = "auto";
   field.style.height = Math.min(field.scrollHeight, 240) + "px";
+  field.classList.toggle("tall", field.scrollHeight > 240);
 }
 
 document.addEventListener("input", (event) => { if (event.target.closest(".composer")) grow(event.target); });
@@ -202,6 +237,7 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 }
 
 for (const box of document.querySelectorAll(".scroll")) box.scrollTop = box.scrollHeight;
+openThread();
 document.querySelector(location.hash && CSS.escape ? "#" + CSS.escape(location.hash.slice(1)) : "none")?.scrollIntoView();
 if (here.at === "home") send("/ui/home", {});
 watch();
