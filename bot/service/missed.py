@@ -72,7 +72,10 @@ class Missed:
     def look(self, *, fresh: bool) -> bool:
         """Catch up if there was an absence, or the process is `fresh`; False where Slack or a stop got in the way."""
         now = self.clock()
-        listened = float(self.database.setting(_LISTENED) or now)
+        known = self.database.setting(_LISTENED)
+        if known is None:  # at once: the first catching up may be broken off, too
+            self.database.put_setting(_LISTENED, f"{now:.3f}")
+        listened = float(known or now)
         if (fresh or now - listened > _ABSENCE) and self.longest and not self._catch_up(listened, now):
             return False
         self.database.put_setting(_LISTENED, f"{now:.3f}")

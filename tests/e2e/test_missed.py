@@ -126,6 +126,22 @@ def test_socket_when_away_for_long_then_caught_up_without_a_restart(own: World) 
     assert own.answer(message, 30)
 
 
+def test_first_start_when_catching_up_is_broken_off_then_what_follows_is_found_all_the_same(
+    tmp_path: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(missed, "_OVERLAP", 0.0)
+    workspace = Workspace(rate_limits=False)
+    channels = {workspace.channel("general").id}
+    workspace.faults.fail("conversations.history", times=PLENTY)
+    with world(tmp_path, library, workspace=workspace, channels=channels) as pair:
+        until(lambda: pair.bot.database.setting("listened_until"))
+    workspace.faults.clear()
+    workspace.faults.give_up(PLENTY)
+    message = ask(workspace, "olga")
+    with world(tmp_path, library, workspace=workspace, channels=channels) as pair:
+        assert pair.answer(message, 30)
+
+
 @pytest.mark.parametrize("fault", ["rate_limit", "fail"])
 def test_history_when_slack_is_busy_then_read_later(tmp_path: Path, library: Library, fault: str) -> None:
     workspace = Workspace(rate_limits=False)
