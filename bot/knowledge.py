@@ -19,7 +19,8 @@ from bot.errors import UsageError
 from bot.rendering.literal import literal_line
 from bot.rendering.titles import title_of
 from kb.entry import LAYERS, Language
-from kb.library import Library, builtin_directory
+from kb.folders import builtin_directory
+from kb.library import Library
 from kb.symptoms import rank
 
 

@@ -17,7 +17,8 @@ from kb.entry import LANGUAGES, LAYERS, PLACEHOLDER
 from kb.errors import EntryError, UnknownEntryError
 from kb.evidence import Source
 from kb.facts.vocabulary import fact_type
-from kb.library import Found, Library, builtin_directory, entry_text, find_entries, meant_by, read_entry
+from kb.folders import Found, builtin_directory, entry_text, find_entries, meant_by, read_entry
+from kb.library import Library
 from kb.mistakes import Lines, Place
 from kb.scanner import PatternError, compile_hyperscan, compile_re2
 from kb.yamlfile import load_yaml

@@ -14,7 +14,8 @@ import pytest
 
 from kb.entry import LANGUAGES, LAYERS
 from kb.errors import EntryError, UnknownEntryError
-from kb.library import Library, fingerprint, read_entry
+from kb.folders import read_entry
+from kb.library import Library, fingerprint
 from tests.kb.conftest import ask, entry_data, error
 
 

@@ -11,7 +11,8 @@ from bot.rendering.ids import SECTIONS
 from kb.diagnosis import diagnose_evidence
 from kb.entry import LANGUAGES
 from kb.evidence import Collector, Source
-from kb.library import Library, builtin_directory
+from kb.folders import builtin_directory
+from kb.library import Library
 from kb.report import build_report
 from tests.rendering.slack_limits import assert_within_limits
 
