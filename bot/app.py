@@ -17,7 +17,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.cachedir import cache_directory
 from bot.config import Settings
-from bot.doctor import unreachable
 from bot.errors import UsageError
 from bot.health import HttpServer, Metrics, create_app
 from bot.inbox import Inbox
@@ -35,6 +34,7 @@ from bot.service.telling import Teller
 from bot.service.work import Service
 from bot.signed import slack_route
 from bot.slackio.client import SlackGateway
+from bot.slackio.errors import unreachable
 from bot.socket_mode import Socket
 from bot.store import ChannelStore, Database, IncidentStore, ReplyStore
 from bot.worker import Workers
@@ -137,7 +137,7 @@ class Bot:
             join_seconds=settings.join_seconds,
         )
         self.app = App(
-            client=WebClient(token=slack.bot_token, base_url=slack.api_url, timeout=30),
+            client=WebClient(token=slack.bot_token, base_url=slack.api_url, timeout=_PATIENCE),
             signing_secret=slack.signing_secret or "unused with Socket Mode",
             token_verification_enabled=False,
             process_before_response=False,

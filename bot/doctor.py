@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.config import Settings
 from bot.errors import BotError
+from bot.slackio.errors import unreachable
 
 SCOPES = frozenset(
     {
@@ -117,7 +117,7 @@ def _bot_token(settings: Settings) -> Iterator[Finding]:
         yield Finding(False, f"SLACK_BOT_TOKEN is refused: {_code(error)}", "install the app again and copy its token")
         return
     except OSError as error:
-        yield Finding(False, f"Slack cannot be reached at {_host(settings)}: {unreachable(error)}", _NETWORK)
+        yield Finding(False, f"Slack cannot be reached at {_host(settings)}: {unreachable(error, _PATIENCE)}", _NETWORK)
         return
     yield Finding(True, f"bot token: {answer.get('user')} in {answer.get('team')}")
     yield from _scopes(answer.headers)
@@ -132,23 +132,6 @@ def _client(settings: Settings, token: str | None = None) -> WebClient:
 
 def _host(settings: Settings) -> str:
     return urlsplit(settings.slack_api_url).hostname or settings.slack_api_url
-
-
-def unreachable(error: OSError, patience: int = _PATIENCE) -> str:
-    """Why a host cannot be reached, in words."""
-    reason = getattr(error, "reason", error)
-    if isinstance(reason, socket.gaierror):
-        return "its name is not known to the name server"
-    if isinstance(reason, ssl.SSLCertVerificationError):
-        why = getattr(reason, "verify_message", None) or "verification failed"
-        return f"its certificate is not trusted ({why}); a proxy may have put its own in place"
-    if isinstance(reason, TimeoutError):
-        return f"no answer within {patience} seconds"
-    if isinstance(reason, ConnectionRefusedError):
-        return "the connection is refused"
-    if isinstance(reason, OSError):
-        return reason.strerror or str(reason) or type(reason).__name__
-    return str(reason)
 
 
 def _scopes(headers: dict[str, Any]) -> Iterator[Finding]:
@@ -213,7 +196,7 @@ def _asked(what: str, call: Callable[[], Any]) -> Finding:
         code = _code(error)
         return Finding(False, f"{what}: {code}", _CURES.get(code, "see docs/slack-setup.md"))
     except OSError as error:
-        return Finding(False, f"{what}: {unreachable(error)}", _NETWORK)
+        return Finding(False, f"{what}: {unreachable(error, _PATIENCE)}", _NETWORK)
     return Finding(True, f"{what}: answers")
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import re
+import socket
+import ssl
 from collections.abc import Mapping
 from http.client import HTTPException
 from typing import Any
@@ -130,6 +132,23 @@ def code_of(error: SlackApiError) -> str:
     if isinstance(code, str) and _CODE.fullmatch(code):
         return code
     return "no_json" if status == 200 else f"http_{status}"
+
+
+def unreachable(error: OSError, patience: float) -> str:
+    """Why a host cannot be reached, in words; `patience`: the seconds for which an answer was awaited."""
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, socket.gaierror):
+        return "its name is not known to the name server"
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        why = getattr(reason, "verify_message", None) or "verification failed"
+        return f"its certificate is not trusted ({why}); a proxy may have put its own in place"
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {patience:g} seconds"
+    if isinstance(reason, ConnectionRefusedError):
+        return "the connection is refused"
+    if isinstance(reason, OSError):
+        return reason.strerror or str(reason) or type(reason).__name__
+    return str(reason)
 
 
 def retry_after_of(headers: Mapping[str, str]) -> float | None:

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.config import Settings
-from bot.doctor import examine, unreachable
+from bot.doctor import examine
+from bot.slackio.errors import unreachable
 from kb.library import Library
 
 
@@ -102,5 +103,5 @@ def test_doctor_when_the_index_is_there_then_it_is_not_made_anew(
     ],
 )
 def test_network_when_it_fails_then_the_reason_is_in_words(error: OSError, words: str) -> None:
-    assert words in unreachable(error)
-    assert "Error" not in unreachable(error)
+    assert words in unreachable(error, 10)
+    assert "Error" not in unreachable(error, 10)
