@@ -31,7 +31,6 @@ _SMALL_AT_ONCE = 1
 _UNFOLDED = 8 << 20
 """Bytes up to which evidence counts as small while it is read: of a bundle its size tells nothing."""
 _TIME = 15 * 60.0
-_MINUTES = "15 min"
 """Seconds of reading, after which the answer rests on what was read."""
 
 
@@ -88,7 +87,8 @@ class Reader:
                 chunks = redactor.stream(watch.over(source.name, source.chunks))
                 collector.add(Source(source.name, chunks, source.paste))
             if watch.late:
-                collector.skip(source.file if isinstance(source, NotRead) else source.name, "time_limit", _MINUTES)
+                name = source.file if isinstance(source, NotRead) else source.name
+                collector.skip(name, "time_limit", f"{_TIME / 60:.0f} min")
                 break
         evidence = collector.finish()
         diagnosis = diagnose_evidence(evidence, self._library)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.catalogue import say
 from bot.doctor import SCOPES
 from bot.workspace.workspace import Workspace
 from kb.library import Library
@@ -324,6 +325,16 @@ def test_language_when_the_words_tell_then_that_one(pair: World, words: str, sig
     emma = pair.workspace.person("emma")
     message = emma.post("general", f"{pair.mention} {words}\n{fenced(DMABUF[:3500])}")
     assert sign in pair.answer(message).text
+
+
+def test_home_when_a_person_only_said_hello_then_it_lists_no_incident(own: World) -> None:
+    emma = own.workspace.person("emma")
+    message = emma.post(emma.dm, "hello there")
+    until(lambda: own.of_bot(message))
+    own.idle()
+    emma.open_home()
+    home = until(lambda: emma.home)
+    assert say("en", "slack.home.none") in str(home.blocks)
 
 
 def test_home_when_opened_then_it_is_published(pair: World) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kb.engine import diagnose
+from kb.evidence import Source
 from kb.library import Library
 from tests.kb.conftest import Entries, ask, entry_data, error
 
+CASES = Path(__file__).parents[1] / "cases"
 BROADCAST = "No available shared memory broadcast block found in 60 seconds"
 FP8 = (
     "(Worker_TP2 pid=1290) ERROR 11-26 04:11:53 [multiproc_executor.py:1057] AssertionError: Kimi-K3 fp8 KV cache "
@@ -160,3 +165,22 @@ def test_prefix_cache_when_off_on_a_decode_pool_then_on_purpose(builtin: Library
     assert ask(builtin, "looking at the decode pool, " + words + log).diagnoses == []
     fed = "(APIServer pid=1) INFO 11-12 10:14:40 [loggers.py:283] External prefix cache hit rate: 99.2%\n"
     assert ask(builtin, words + log + fed).diagnoses == []
+
+
+def test_failure_when_of_another_server_in_another_file_then_no_consequence(builtin: Library) -> None:
+    files = [Source(name, [(CASES / name).read_bytes()], paste=True) for name in ("nixl_missing.log", "tp3.log")]
+    report = diagnose(files, builtin)
+    assert [item.entry for item in report.diagnoses] == ["nixl-not-installed", "heads-not-divisible-by-tp"]
+    assert "heads-not-divisible-by-tp" not in report.diagnoses[0].consequences
+
+
+def test_consequence_when_its_title_has_places_then_the_log_fills_them(builtin: Library) -> None:
+    kernel = "[Fri Nov 27 03:42:16 2026] NVRM: Xid (PCI:0000:9b:00): "
+    report = ask(
+        builtin,
+        f"{kernel}79, pid=23117, name=VLLM::Worker_PP, GPU has fallen off the bus.\n"
+        f"{kernel}154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)\n",
+    )
+    first = report.diagnoses[0]
+    titles = dict(zip(first.consequences, first.consequence_titles, strict=True))
+    assert titles["gpu-recovery-action-required"] == "The driver asks for: Node Reboot Required (Xid 154)"

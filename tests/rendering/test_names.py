@@ -24,7 +24,7 @@ from bot.rendering.titles import title_of
 from kb.entry import LANGUAGES, PLACEHOLDER, Language
 from kb.facts.vocabulary import DYNAMIC, FACTS
 from kb.library import Library
-from kb.report import Coverage, Report, ReportCheck, ReportDiagnosis, ReportFact, RootException
+from kb.report import HEALTHY, Coverage, Report, ReportCheck, ReportDiagnosis, ReportFact, ReportNote, RootException
 from kb.yamlfile import load_yaml
 
 
@@ -58,13 +58,18 @@ def report(language: Language, *, consequences: list[str], unknown_facts: list[s
 
 
 def every_rendering(one: Report, library: Library) -> str:
-    """All that people may read of a report, without the style sheet and Markdown's escapes."""
+    """All that people may read of a report."""
+    return "\n".join(renderings(one, library))
+
+
+def renderings(one: Report, library: Library) -> list[str]:
+    """The forms of a report, without the style sheet and Markdown's escapes."""
     out = io.StringIO()
     TextRenderer(Console(file=out, width=2000, highlight=False, markup=False, emoji=False), library).print(one)
     message = answer(one, AnswerState("abc", expanded=frozenset({"consequences"})), library)
     page = re.sub(r"(?s)<style>.*</style>", "", html(one, library))
     blocks = json.dumps(message.blocks, ensure_ascii=False)
-    return "\n".join([out.getvalue(), markdown(one, library).replace("\\", ""), page, message.text, blocks])
+    return [out.getvalue(), markdown(one, library).replace("\\", ""), page, f"{message.text}\n{blocks}"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -170,3 +175,24 @@ def test_commands_on_things_of_the_readers_own_are_explained(library: Library, l
     told = every_rendering(one.model_copy(update={"diagnoses": [item]}), library)
     assert told.count("kubectl logs POD") == 4
     assert told.count("kubectl exec POD --") == 4
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_healthy_log_when_shown_then_its_own_headline_and_no_other(library: Library, language: Language) -> None:
+    notes = [
+        ReportNote(entry=HEALTHY, title="HEADLINE-OF-IT", text="MORE-OF-IT", evidence=[]),
+        ReportNote(entry="shm-broadcast-wait-note", title="HARMLESS-LINE", text="why", evidence=[]),
+    ]
+    one = report(language, consequences=[], unknown_facts=[], facts=[])
+    one = one.model_copy(update={"outcome": "unrelated", "layer": None, "diagnoses": [], "notes": notes})
+    for told in renderings(one, library):
+        assert "HEADLINE-OF-IT" in told
+        assert told.count("MORE-OF-IT") == 1
+        assert say(language, "outcome.unrelated") not in told
+        assert "HARMLESS-LINE" in told
+
+
+def test_cause_when_just_called_wrong_then_not_offered_again(library: Library) -> None:
+    offered = {entry for _, entries in known_entries(library, "en") for entry, _ in entries}
+    left = {entry for _, entries in known_entries(library, "en", "nixl-not-installed") for entry, _ in entries}
+    assert offered - left == {"nixl-not-installed"}
