@@ -25,6 +25,9 @@ from bot.store.texts import to_json
 MAX_SETTLE = 10.0
 """Seconds that a row waits at most for further parts of a paste."""
 
+_UNLUCKY, _LONGEST_PAUSE = 2, 60.0
+"""Deaths of the process after which a row that was being worked on waits, and for how many seconds at most."""
+
 DIED = "died"
 """Error of a row whose work ended the process again and again."""
 
@@ -170,16 +173,27 @@ class Inbox:
         ]
 
     def begin(self, *rows: Row) -> None:
-        """Note that work on these rows begins: whatever becomes of the process, it is counted."""
-        self._count(rows, inbox.c.starts + 1)
+        """Note that work on these rows begins: whatever becomes of the process, it is counted.
+
+        Should the process die, a row that has seen that before waits, the longer the more often.
+        """
+        now = self._clock()
+        with self._database.write() as connection:
+            self._count(connection, rows, inbox.c.starts + 1)
+            for row in rows:
+                if row.starts >= _UNLUCKY:
+                    pause = min(2.0**row.starts, _LONGEST_PAUSE)
+                    connection.execute(update(inbox).where(inbox.c.id == row.id).values(not_before=now + pause))
 
     def put_back(self, *rows: Row) -> None:
         """Give rows back that were begun, as if nothing had been tried."""
-        self._count(rows, inbox.c.starts - 1)
-
-    def _count(self, rows: Sequence[Row], starts: ColumnElement[int]) -> None:
         with self._database.write() as connection:
-            connection.execute(update(inbox).where(inbox.c.id.in_([row.id for row in rows])).values(starts=starts))
+            self._count(connection, rows, inbox.c.starts - 1)
+            unlucky = [row.id for row in rows if row.starts >= _UNLUCKY]
+            connection.execute(update(inbox).where(inbox.c.id.in_(unlucky)).values(not_before=self._clock()))
+
+    def _count(self, connection: Connection, rows: Sequence[Row], starts: ColumnElement[int]) -> None:
+        connection.execute(update(inbox).where(inbox.c.id.in_([row.id for row in rows])).values(starts=starts))
 
     def renew(self, lane: str) -> bool:
         """Keep the lease; False where it was lost."""

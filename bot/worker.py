@@ -28,8 +28,9 @@ _REVIVED = 24 * 3600.0
 """Rows given up within so many seconds are tried again by a new process, which may be of a newer release."""
 _CALL_AGAIN = 2.0
 """Seconds after which a call that nobody has answered is repeated: another process may have taken it and died."""
-_STARTS = 5
-"""How often work on a row may end with its process before the row is given up."""
+_STARTS = 12
+"""How often work on a row may end with its process before the row is given up: over some eight minutes, as the inbox
+makes it wait longer each time. Whoever ends the process in a hurry hits the innocent, too."""
 _FREE_DEAD_EVERY = 8
 """Ticks between two looks for lanes of dead processes."""
 

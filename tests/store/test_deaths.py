@@ -71,6 +71,32 @@ def test_work_when_returned_then_it_does_not_count(database: Database) -> None:
     assert inbox.rows("L")[0].starts == 0
 
 
+def test_row_when_its_process_died_again_and_again_then_it_waits_ever_longer(database: Database) -> None:
+    now = [1000.0]
+    inbox = Inbox(database, clock=lambda: now[0])
+    inbox.accept("k", "x", {}, lane="L")
+    waited = []
+    for _ in range(8):
+        begun = now[0]
+        inbox.begin(inbox.rows("L")[0])  # and the process dies
+        while not inbox.rows("L"):
+            now[0] += 1
+        waited.append(now[0] - begun)
+    assert waited == [0, 0, 4, 8, 16, 32, 60, 60]
+
+
+def test_row_when_unlucky_and_returned_then_it_is_due_at_once(database: Database) -> None:
+    inbox = Inbox(database, clock=lambda: 1000.0)
+    inbox.accept("k", "x", {}, lane="L")
+    for _ in range(2):
+        inbox.begin(inbox.rows("L")[0])
+    row = inbox.rows("L")[0]
+    inbox.begin(row)
+    assert inbox.rows("L") == []
+    inbox.put_back(row)
+    assert [one.starts for one in inbox.rows("L")] == [2]
+
+
 def test_work_when_it_is_to_be_tried_again_then_deaths_are_forgotten(database: Database) -> None:
     inbox = Inbox(database)
     inbox.accept("k", "x", {}, lane="L")
