@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 
 RUNS ?= 200
+PYTEST := $(BIN)/pytest --cov --numprocesses auto --maxprocesses 8
 
 .PHONY: run kill-test demo test lint eval bench clean
 
@@ -18,10 +19,11 @@ run: $(STAMP)
 kill-test: $(STAMP)
 	$(BIN)/python -m tests.kill_test --runs $(RUNS)
 
-# In two runs, so that threads of bots that were stopped cannot disturb the property tests.
+# In two runs, so that threads of bots that were stopped cannot disturb the property tests. The tests of a file that
+# starts bots stay together: they share them.
 test: $(STAMP)
-	$(BIN)/pytest tests --ignore=tests/e2e --ignore=tests/handlers --cov --cov-report=
-	$(BIN)/pytest tests/handlers tests/e2e --cov --cov-append --cov-report=term:skip-covered
+	$(PYTEST) --dist worksteal tests --ignore=tests/e2e --ignore=tests/handlers --cov-report=
+	$(PYTEST) --dist loadfile tests/handlers tests/e2e --cov-append --cov-report=term:skip-covered
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bot.bundles import Limits, display_name, input_size, open_paths
 from bot.catalogue import say
@@ -18,6 +18,9 @@ from kb.engine import diagnose
 from kb.entry import Language
 from kb.library import Library
 from kb.report import Report
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 EXIT_OF_OUTCOME = {"matched": 0, "unknown": 3, "unrelated": 4}
 _NOT_READ = 20
@@ -130,10 +133,20 @@ def _print_text(report: Report, library: Library, path: str | None, *, first: bo
     if path is not None:
         if not first:
             console.print()
-        console.rule(path)
+        _print_heading(console, path)
     TextRenderer(console, library).print(report)
     for line in text.getvalue().splitlines():
         print(line.rstrip())  # rich fills lines with blanks
+
+
+def _print_heading(console: Console, path: str) -> None:
+    """A rule with the path in it. A path too long for that stands above the rule: its end is what tells files apart."""
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    if cell_len(path) > console.width - 4:
+        console.print(path, soft_wrap=True)
+        path = ""
+    console.rule(path)
 
 
 class _Progress:

@@ -116,7 +116,7 @@ class Person(Hand):
             found = self.workspace.log.thread(message.channel, message.root_ts, self.id)
             return [show(self.workspace, one, self.id) for one in found]
 
-    def wait_for_reply(self, message: Message, count: int = 1, seconds: float = 10) -> list[Shown]:
+    def wait_for_reply(self, message: Message, count: int = 1, seconds: float = 30) -> list[Shown]:
         """The replies below `message`, once there are `count`. Raises TimeoutError."""
         self.workspace.wait_until(lambda: len(self.read_thread(message)) > count, seconds)
         return self.read_thread(message)[1:]

@@ -109,13 +109,13 @@ class Workspace:
             self.revision += 1
             self.lock.notify_all()
 
-    def wait_until(self, condition: Callable[[], object], seconds: float = 10) -> None:
+    def wait_until(self, condition: Callable[[], object], seconds: float = 30) -> None:
         """Wait (in real time) for something to become true. Raises TimeoutError."""
         with self.lock:
             if not self.lock.wait_for(condition, seconds):
                 raise TimeoutError(f"still not so after {seconds} s")
 
-    def settle(self, seconds: float = 10) -> None:
+    def settle(self, seconds: float = 30) -> None:
         """Wait until nothing is on its way to the app. Raises TimeoutError."""
         self.wait_until(lambda: not self.dispatcher.open, seconds)
 

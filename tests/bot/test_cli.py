@@ -265,6 +265,14 @@ def test_each_when_a_name_is_hostile_then_it_is_printed_tame(run, tmp_path: Path
         assert first.count(b"-->") == 1
 
 
+@pytest.mark.parametrize("length", [10, 86, 87, 200])
+def test_each_when_a_path_is_longer_than_the_line_then_its_end_is_still_printed(run, tmp_path, length: int) -> None:
+    path = tmp_path / ("n" * length + ".log")
+    path.write_bytes((CASES / "tp3.log").read_bytes())
+    done = run("diagnose", "--each", str(path))
+    assert str(path).encode() in done.stdout.splitlines()[0]
+
+
 def test_path_when_missing_then_no_token_of_its_name_is_shown(run) -> None:
     token = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"
     done = run("diagnose", f"no/{token}.log")

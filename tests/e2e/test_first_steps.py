@@ -83,12 +83,14 @@ def test_tick_when_shown_on_the_page_then_with_the_readers_time(pair: World) -> 
 @pytest.mark.parametrize("name", list(_SIGNS))
 def test_command_when_the_bot_is_not_there_then_it_says_where_the_answer_is(pair: World, name: str) -> None:
     person = pair.workspace.person(name)
+    opened = pair.opens(person, person.dm)
+    before = len(person.read("random"))
     person.run("random", f"/k3 diagnose {DRIVER[:1500]}")
-    notes = until(lambda: [one for one in person.read("random") if _SIGNS[name][1] in one.text])
+    notes = until(lambda: [one for one in person.read("random")[before:] if _SIGNS[name][1] in one.text])
     assert notes[-1].ephemeral
     link = notes[-1].message.text.partition("<")[2].partition("|")[0]
     where = httpx.get(link, trust_env=False).headers["location"]
-    root = until(lambda: [one for one in person.read(person.dm) if one.message.user == pair.workspace.bot.user_id])[-1]
+    root = opened()
     assert f"at={person.dm}&thread={root.ts}" in where
 
 
@@ -104,8 +106,9 @@ def test_command_when_the_bot_is_there_then_no_note(pair: World) -> None:
 def test_command_when_the_note_cannot_be_sent_then_the_answer_comes_all_the_same(own: World) -> None:
     own.workspace.faults.fail("response_url", 500)
     emma = own.workspace.person("emma")
+    opened = own.opens(emma, emma.dm)
     emma.run("random", f"/k3 diagnose {DRIVER[:1500]}")
-    root = until(lambda: [one for one in emma.read(emma.dm) if one.message.user == own.workspace.bot.user_id])[-1]
+    root = opened()
     assert emma.wait_for_reply(root.message)[0].buttons
     own.idle()
     assert emma.read("random") == []

@@ -69,11 +69,12 @@ def test_shortcut_when_used_on_a_message_of_another_bot_then_an_answer_in_its_th
 
 def test_global_shortcut_when_text_is_submitted_then_an_answer_in_the_direct_message(pair: World) -> None:
     wei = pair.workspace.person("wei")
+    opened = pair.opens(wei, wei.dm)
     wei.use_shortcut("diagnose_text")
     wei.wait_for_modal()
     assert wei.submit({"text": DRIVER[:2500]}).accepted
     wei.close_modal()  # it says where the answer comes
-    root = until(lambda: [one for one in wei.read(wei.dm) if one.message.user == pair.workspace.bot.user_id])[-1]
+    root = opened()
     replies = wei.wait_for_reply(root.message)
     assert len(replies) == 1
     assert replies[0].buttons
@@ -81,8 +82,9 @@ def test_global_shortcut_when_text_is_submitted_then_an_answer_in_the_direct_mes
 
 def test_command_when_text_is_given_then_a_thread_is_opened_for_it(pair: World) -> None:
     emma = pair.workspace.person("emma")
+    opened = pair.opens(emma, "general")
     emma.run("general", f"/k3 diagnose {DRIVER[:1500]}")
-    root = until(lambda: [one for one in emma.read("general") if one.message.user == pair.workspace.bot.user_id])[-1]
+    root = opened()
     replies = emma.wait_for_reply(root.message)
     assert replies[0].buttons
     more = emma.reply(root.message, fenced(DMABUF[:3000]))
@@ -93,8 +95,9 @@ def test_command_when_text_is_given_then_a_thread_is_opened_for_it(pair: World) 
 
 def test_command_when_bot_is_not_in_the_channel_then_the_thread_is_a_direct_message(pair: World) -> None:
     emma = pair.workspace.person("emma")
+    opened = pair.opens(emma, emma.dm)
     emma.run("random", f"/k3 diagnose {DRIVER[:1500]}")
-    root = until(lambda: [one for one in emma.read(emma.dm) if one.message.user == pair.workspace.bot.user_id])[-1]
+    root = opened()
     assert emma.wait_for_reply(root.message)[0].buttons
 
 
@@ -119,8 +122,9 @@ def test_command_when_the_bot_was_started_again_then_its_direct_message_is_still
     workspace = Workspace(rate_limits=False)
     emma = workspace.person("emma")
     with world(tmp_path, library, workspace=workspace, join_seconds=0) as first:
+        opened = first.opens(emma, emma.dm)
         emma.run("random", f"/k3 diagnose {DRIVER[:1500]}")
-        root = until(lambda: [one for one in emma.read(emma.dm) if one.message.user == workspace.bot.user_id])[-1]
+        root = opened()
         assert emma.wait_for_reply(root.message)[0].buttons
         first.idle()
         assert first.bot.service.store.find(emma.dm, root.ts) is not None

@@ -19,6 +19,7 @@ from bot.config import Settings
 from bot.logs import JsonFormatter
 from bot.store.schema import metadata
 from bot.workspace.model import Message
+from bot.workspace.person import Person
 from bot.workspace.reading import Shown
 from bot.workspace.server.running import Server, serve
 from bot.workspace.workspace import Workspace
@@ -34,7 +35,7 @@ def fenced(log: str) -> str:
     return f"{FENCE}\n{log}\n{FENCE}"
 
 
-def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
     """Wait for something that no lock tells of. Raises TimeoutError."""
     deadline = time.monotonic() + seconds
     while True:
@@ -67,13 +68,26 @@ class World:
         shown = reader.read_thread(message)
         return [one for one in shown if one.message.user == self.workspace.bot.user_id]
 
-    def answer(self, message: Message, seconds: float = 15) -> Shown:
+    def opens(self, person: Person, channel: str) -> Callable[[], Shown]:
+        """What waits for the next thread the bot opens in a channel, and gives its first message."""
+        before = {one.ts for one in self._opened(person, channel)}
+
+        def wait() -> Shown:
+            return until(lambda: [one for one in self._opened(person, channel) if one.ts not in before])[0]  # type: ignore[no-any-return]
+
+        return wait
+
+    def _opened(self, person: Person, channel: str) -> list[Shown]:
+        shown = person.read(channel)
+        return [one for one in shown if one.message.user == self.workspace.bot.user_id and not one.ephemeral]
+
+    def answer(self, message: Message, seconds: float = 30) -> Shown:
         """The bot's one reply in the thread, once it is an answer."""
         found = until(lambda: [one for one in self.of_bot(message) if one.buttons], seconds)
         assert len(found) == 1
         return found[0]  # type: ignore[no-any-return]
 
-    def answer_when(self, message: Message, condition: Callable[[Shown], Any], seconds: float = 15) -> Shown:
+    def answer_when(self, message: Message, condition: Callable[[Shown], Any], seconds: float = 30) -> Shown:
         """The answer once it shows something."""
         try:
             until(lambda: self.of_bot(message) and condition(self.of_bot(message)[0]), seconds)
@@ -81,7 +95,7 @@ class World:
             raise AssertionError([one.text for one in self.of_bot(message)]) from None
         return self.answer(message)
 
-    def idle(self, seconds: float = 10) -> None:
+    def idle(self, seconds: float = 30) -> None:
         """Wait until nothing is on its way and nothing is left to do."""
         self.workspace.settle(seconds)
         until(lambda: self.bot.inbox.stats().open == 0 and not self.bot.workers.busy, seconds)

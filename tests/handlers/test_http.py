@@ -20,6 +20,9 @@ def _sign(secret: str, stamp: str, body: bytes) -> str:
     return "v0=" + hmac.new(secret.encode(), f"v0:{stamp}:".encode() + body, hashlib.sha256).hexdigest()
 
 
+NOW = "now"  # the time of the request, not that of collecting the tests
+
+
 def _post(world: World, headers: list[tuple[str, bytes]], body: bytes = BODY) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", world.settings.http_port, timeout=10)
     connection.putrequest("POST", "/slack/events")
@@ -33,13 +36,11 @@ def _post(world: World, headers: list[tuple[str, bytes]], body: bytes = BODY) ->
 
 def _headers(stamp: object, signature: object) -> list[tuple[str, bytes]]:
     found = []
+    stamp = str(int(time.time())) if stamp == NOW else stamp
     for name, value in (("X-Slack-Request-Timestamp", stamp), ("X-Slack-Signature", signature)):
         if value is not None:
             found.append((name, value if isinstance(value, bytes) else str(value).encode()))
     return found
-
-
-NOW = str(int(time.time()))
 
 
 @pytest.mark.parametrize(
