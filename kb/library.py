@@ -123,23 +123,35 @@ class Library:
         watches += [Watch(_CONTEXT_AFTER, _CONTEXT_BEFORE)] * (len(self.scanner.patterns) - len(watches))
         return watches
 
-    def entry(self, entry_id: str) -> Entry:
-        """The whole entry. Raises UnknownEntryError."""
+    def find(self, entry_id: str) -> Entry | None:
+        """The whole entry; None where the knowledge base has none, or no longer."""
         from kb.entry import Entry  # noqa: PLC0415 - pydantic models are built only where texts are needed
 
-        return Entry.model_validate_json(self._column("body", entry_id))
+        body = self._column("body", entry_id)
+        return None if body is None else Entry.model_validate_json(body)
+
+    def entry(self, entry_id: str) -> Entry:
+        """The whole entry. Raises UnknownEntryError."""
+        found = self.find(entry_id)
+        if found is None:
+            raise self._unknown(entry_id)
+        return found
 
     def base_of(self, entry_id: str) -> Path:
         """The folder the entry was read from. Raises UnknownEntryError."""
-        return Path(self._column("folder", entry_id))
+        folder = self._column("folder", entry_id)
+        if folder is None:
+            raise self._unknown(entry_id)
+        return Path(folder)
 
-    def _column(self, name: Literal["body", "folder"], entry_id: str) -> str:
+    def _column(self, name: Literal["body", "folder"], entry_id: str) -> str | None:
         query = f"select {name} from entries where id = ?"  # noqa: S608 - one of two names
         row = self._database.execute(query, [entry_id]).fetchone() if is_text(entry_id) else None
-        if row is not None:
-            return str(row[0])
-        meant = meant_by(entry_id, self.by_id)
-        raise UnknownEntryError(f"there is no entry {entry_id!r}; {meant}`k3triage kb list` shows all")
+        return None if row is None else str(row[0])
+
+    def _unknown(self, entry_id: str) -> UnknownEntryError:
+        meant = meant_by(entry_id, self.by_id)  # takes milliseconds
+        return UnknownEntryError(f"there is no entry {entry_id!r}; {meant}`k3triage kb list` shows all")
 
     def guide(self, layer: str) -> LayerGuide:
         """What is common to the entries of a layer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -73,22 +73,23 @@ def _lint(
     for fault in faults:
         if only is None or only in Path(fault.where).parts:
             yield from (Problem(fault.where, str(mistake)) for mistake in fault.mistakes)
-    entries: dict[str, tuple[Entry, Path]] = {}
-    for entry_id, item in found.items():
+    judged: list[tuple[Entry, Path]] = []
+    for item in found.values():
+        folder = item.path.parent
+        if not _wanted(folder, only):
+            continue
         try:
-            entries[entry_id] = (read_entry(item.path), item.path.parent)
+            judged.append((read_entry(item.path), folder))
         except EntryError as error:
-            if _wanted(item.path.parent, only):
-                yield from _broken(item.path, error)
+            yield from _broken(item.path, error)
     common = everyday_lines()
-    for entry, folder in entries.values():
-        if _wanted(folder, only):
-            yield from _entry_problems(entry, folder, set(entries), common)
-    yield from (Problem("explains", text) for text in _cycles({e.id: list(e.explains) for e, _ in entries.values()}))
-    judged = [(entry, folder) for entry, folder in entries.values() if _wanted(folder, only)]
+    for entry, folder in judged:
+        yield from _entry_problems(entry, folder, found.keys(), common)
     if not judged:
         return  # making the index takes seconds
     library = Library.open(directories)
+    edges = {rule.id: list(rule.explains) for rule in library.rules}
+    yield from (Problem("explains", text) for text in _cycles(edges))
     for entry, folder in judged:
         for text in _verdict_problems(entry, folder, library):
             yield Problem(shown(folder), text)
@@ -131,7 +132,7 @@ def _too_few(symptoms: Mapping[Language, Sequence[str]]) -> str:
     return f"symptoms needs {MIN_SYMPTOMS} or more, all different, in each language; fewer in {', '.join(few)}"
 
 
-def _entry_problems(entry: Entry, folder: Path, ids: set[str], common: list[str]) -> Iterator[Problem]:
+def _entry_problems(entry: Entry, folder: Path, ids: Collection[str], common: list[str]) -> Iterator[Problem]:
     path = folder / "entry.yaml"
     lines: Lines | None = None
     for place, text in _content_problems(entry, ids, common):
@@ -140,7 +141,7 @@ def _entry_problems(entry: Entry, folder: Path, ids: set[str], common: list[str]
     yield from (Problem(shown(folder), text) for text in _missing_logs(folder))
 
 
-def _content_problems(entry: Entry, ids: set[str], common: list[str]) -> Iterator[tuple[Place, str]]:
+def _content_problems(entry: Entry, ids: Collection[str], common: list[str]) -> Iterator[tuple[Place, str]]:
     signature = entry.signature
     for group in ("all", "any", "none"):
         for number, condition in enumerate(getattr(signature, group)):

@@ -25,7 +25,7 @@ from bot.catalogue import say
 from bot.rendering.counted import Counted
 from bot.rendering.literal import literal, literal_line
 from bot.rendering.message import Json
-from bot.rendering.titles import consequence_titles, entry_of
+from bot.rendering.titles import consequence_titles
 from kb.entry import Language
 from kb.library import Library
 from kb.report import ReportDiagnosis
@@ -143,7 +143,7 @@ class Writer:
 
     def code_of(self, entry_id: str) -> frozenset[str]:
         """What the entry's author wrote between backticks; what a log brought into the texts does not count."""
-        entry = entry_of(self._library, entry_id)
+        entry = self._library.find(entry_id)
         if entry is None:
             return frozenset()
         texts = [entry.title, entry.cause]

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from kb.entry import PLACEHOLDER, Entry, Language
-from kb.errors import UnknownEntryError
+from kb.entry import PLACEHOLDER, Language
 from kb.library import Library
 from kb.report import ReportDiagnosis
 
 
-def entry_of(library: Library, entry_id: str) -> Entry | None:
-    """The entry; None where it is no longer in the knowledge base."""
-    try:
-        return library.entry(entry_id)
-    except UnknownEntryError:
-        return None
-
-
 def title_of(library: Library, entry_id: str, language: Language) -> str:
     """The title of an entry where no line of a log fills its placeholders; the id of one that is gone."""
-    entry = entry_of(library, entry_id)
+    entry = library.find(entry_id)
     return PLACEHOLDER.sub("…", entry.title.get(language)) if entry else entry_id
 
 

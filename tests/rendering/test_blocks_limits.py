@@ -141,6 +141,9 @@ class _Seen:
         return [repr(text[:60]) for text in texts if text is not None and not self._whole_or_announced(text)]
 
     def _whole_or_announced(self, text: str) -> bool:
+        count = Counted(len(text.strip()), self._language)
+        if say(self._language, "slack.more.command", count=count) in self.flat:
+            return True
         short = [one for one in (text, text.strip("\n"), text.strip()) if len(one) < 13_000]
         if any(shape in self.flat for one in short for shape in (literal_line(one), literal(one))):
             return True
@@ -154,8 +157,7 @@ class _Seen:
                     for gap in (" ", "\n ", "…:7 ")
                 ):
                     return True
-        count = Counted(len(text.strip()), self._language)
-        return say(self._language, "slack.more.command", count=count) in self.flat
+        return False
 
 
 def _lines(value: Any) -> list[str]:
