@@ -112,6 +112,7 @@ class Bot:
             redactors=redactors,
             library=self.library,
             languages=languages,
+            due_in=self.inbox.due_in,
             answered=self._answered,
             gone=self._set_gone,
         )
@@ -159,6 +160,12 @@ class Bot:
             stopping=self._stopping,
         )
         self._watch = threading.Thread(target=self._missed.watch, name="k3-missed", daemon=True)
+        self._overtaken = threading.Thread(
+            target=self.intake.overtaken.watch,
+            args=(self.intake.event, self._stopping),
+            name="k3-overtaken",
+            daemon=True,
+        )
         routes = []
         if settings.slack_mode == "http":
             if not slack.signing_secret:
@@ -190,6 +197,7 @@ class Bot:
             self._pool.start()
         self.workers.start()
         self._watch.start()
+        self._overtaken.start()
         log.info("ready", extra={"team": self._identity.get("team_id"), "mode": self._settings.slack_mode})
 
     def stop(self) -> None:
@@ -199,8 +207,9 @@ class Bot:
             self._socket.shut()
         self.http.stop()
         self.workers.stop(self._settings.stop_seconds)
-        if self._watch.is_alive():
-            self._watch.join(5)
+        for thread in (self._watch, self._overtaken):
+            if thread.is_alive():
+                thread.join(5)
         if self._pool is not None:
             self._pool.close()
         self.database.close()

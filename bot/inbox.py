@@ -73,14 +73,23 @@ class Inbox:
         _OWNERS.add(self._owner)
 
     def accept(
-        self, key: str, kind: str, payload: dict[str, Any], *, lane: str = "", delay: float = 0, settle: bool = False
+        self,
+        key: str,
+        kind: str,
+        payload: dict[str, Any],
+        *,
+        lane: str = "",
+        delay: float = 0,
+        settle: Sequence[str] = (),
+        wait: bool = False,
     ) -> bool:
         """Commit a delivery; False where the key is known, so that a redelivery does nothing.
 
-        `delay`: seconds before it is worked on. `settle`: earlier rows of the lane wait for this one.
+        `delay`: seconds before it is worked on. `settle`: earlier rows of the lane, of these kinds, wait for this one.
+        `wait`: it is worked on together with those that wait in the lane already.
         """
         with self._database.write(urgent=True) as connection:
-            return self.accept_in(connection, key, kind, payload, lane=lane, delay=delay, settle=settle)
+            return self.accept_in(connection, key, kind, payload, lane=lane, delay=delay, settle=settle, wait=wait)
 
     def accept_in(
         self,
@@ -91,10 +100,20 @@ class Inbox:
         *,
         lane: str = "",
         delay: float = 0,
-        settle: bool = False,
+        settle: Sequence[str] = (),
+        wait: bool = False,
     ) -> bool:
         """As `accept`, as part of a transaction."""
         now = self._clock()
+        due = now + delay
+        settling = and_(
+            inbox.c.lane == (lane or kind),
+            inbox.c.state == "new",
+            inbox.c.attempts == 0,
+            inbox.c.received_at > now - MAX_SETTLE,
+        )
+        if wait:
+            due = max(due, connection.execute(select(func.max(inbox.c.not_before)).where(settling)).scalar() or due)
         statement = self._database.insert(inbox).values(
             key=key[:200],
             kind=kind,
@@ -103,7 +122,7 @@ class Inbox:
             state="new",
             attempts=0,
             starts=0,
-            not_before=now + delay,
+            not_before=due,
             received_at=now,
         )
         added = connection.execute(statement.on_conflict_do_nothing(index_elements=["key"]).returning(inbox.c.id))
@@ -111,12 +130,7 @@ class Inbox:
             return False
         if settle:
             connection.execute(
-                update(inbox)
-                .where(
-                    inbox.c.lane == (lane or kind), inbox.c.state == "new", inbox.c.kind == kind, inbox.c.attempts == 0
-                )
-                .where(inbox.c.received_at > now - MAX_SETTLE, inbox.c.not_before < now + delay)
-                .values(not_before=now + delay)
+                update(inbox).where(settling, inbox.c.kind.in_(settle), inbox.c.not_before < due).values(not_before=due)
             )
         self._wake(connection, lane or kind)
         return True
@@ -125,6 +139,18 @@ class Inbox:
         """Whether a delivery with this key was accepted."""
         with self._database.read() as connection:
             return connection.execute(select(inbox.c.id).where(inbox.c.key == key[:200])).first() is not None
+
+    def lane_of(self, key: str) -> str | None:
+        """The lane of the delivery with this key, whether it is worked off or not."""
+        with self._database.read() as connection:
+            return connection.execute(select(inbox.c.lane).where(inbox.c.key == key[:200])).scalar()
+
+    def due_in(self, key: str) -> float | None:
+        """Seconds until the delivery with this key is worked on; None where there is none, or nothing left to do."""
+        query = select(inbox.c.not_before).where(inbox.c.key == key[:200], inbox.c.state == "new")
+        with self._database.read() as connection:
+            due = connection.execute(query).scalar()
+        return None if due is None else max(0.0, due - self._clock())
 
     def _wake(self, connection: Connection, lane: str) -> None:
         due = select(func.min(inbox.c.not_before)).where(inbox.c.lane == lane, inbox.c.state == "new").scalar_subquery()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from slack_sdk import WebClient
@@ -21,12 +22,17 @@ _PAGE, _PAGES = 200, 25
 _MOST = 100
 _AROUND = 60.0
 _LONG = 2_500
+_LATE = 5.0
+"""Seconds after which a call may have been overtaken by replies that were taken for somebody else's talk."""
 
 
 class Gatherer:
     """Asks Slack for the messages around a call, where the call itself may not be all there is."""
 
-    def __init__(self, client: WebClient, bot_user: str, *, join_seconds: float = 5.0) -> None:
+    def __init__(
+        self, client: WebClient, bot_user: str, *, join_seconds: float = 5.0, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._clock = clock
         self._client = client
         self._bot_user = bot_user
         self._join_seconds = join_seconds
@@ -43,8 +49,12 @@ class Gatherer:
         try:
             if payload.get("reply"):
                 return self._thread(incident, payload["ts"], redactor)
+            found: list[Evidence] = []
+            if self._clock() - float(payload["ts"]) > _LATE:
+                found += self._thread(incident, payload["ts"], redactor, below=True)
             if not is_evidence(part) or len(part.log) + len(part.prose) >= _LONG:
-                return self._paste(incident, payload["ts"], payload["author"], redactor)
+                found += self._paste(incident, payload["ts"], payload["author"], redactor)
+            return found
         except (SlackClientError, OSError) as error:
             code = error.response.get("error") if isinstance(error, SlackApiError) and error.response else None
             if must and code in (None, "ratelimited", "internal_error", "service_unavailable", "fatal_error"):
@@ -52,7 +62,8 @@ class Gatherer:
             log.warning("cannot look around", extra={"incident": incident.id, "error": code or type(error).__name__})
         return []
 
-    def _thread(self, incident: Incident, ts: str, redactor: Redactor) -> list[Evidence]:
+    def _thread(self, incident: Incident, ts: str, redactor: Redactor, *, below: bool = False) -> list[Evidence]:
+        """What stands above a message in its thread, or below it."""
         messages: list[dict[str, Any]] = []
         cursor = ""
         for _ in range(_PAGES):  # Slack gives a thread from its beginning only
@@ -60,7 +71,7 @@ class Gatherer:
                 channel=incident.channel,
                 ts=incident.thread_ts,
                 limit=_PAGE,
-                latest=ts,
+                latest=None if below else ts,
                 inclusive=True,
                 cursor=cursor or None,
             )

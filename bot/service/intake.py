@@ -10,13 +10,14 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
 
 from bot.inbox import Inbox
 from bot.service.access import Access
+from bot.service.overtaken import Overtaken
 from bot.service.parts import Json, Part, Redactors, is_evidence, part_of, redacted
 from bot.store import ChannelStore, Database, IncidentStore
 from bot.store.incidents import lane_of
@@ -25,6 +26,10 @@ log = logging.getLogger(__name__)
 
 _MAY_GO_ON = 2_500
 """Characters from which a message may be the first part of a paste that Slack has split (at about 4,000)."""
+
+
+_SETTLING = ("evidence", "edited", "deleted")
+"""Kinds of rows that wait for further parts of a paste: what changes a part is worked on with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class Intake:
     access: Access
     redactors: Redactors
     bot_user: str
+    overtaken: Overtaken = field(default_factory=Overtaken)
     wake: Callable[[str], None] = lambda lane: None
     clock: Callable[[], float] = time.time
     settle_seconds: float = 2.0
@@ -62,7 +68,11 @@ class Intake:
             return False
         if kind in ("app_mention", "message"):
             self.heard.hear(str(event.get("channel", "")))
-            return self._message(team, str(body.get("event_id")), event)
+            event_id = str(body.get("event_id"))
+            accepted = self._message(team, event_id, event)
+            if accepted is None:
+                self.overtaken.keep(event_id, body)
+            return bool(accepted)
         if kind == "app_home_opened":
             payload = {"team": team, "user": event.get("user")}
             return self._accept(f"event:{body.get('event_id')}", "home", payload, f"home:{event.get('user')}")
@@ -70,7 +80,8 @@ class Intake:
             return self._accept(f"event:{body.get('event_id')}", "gone", {"why": kind}, "installation")
         return False
 
-    def _message(self, team: str, event_id: str, event: Json) -> bool:
+    def _message(self, team: str, event_id: str, event: Json) -> bool | None:
+        """None for what belongs to a thread or a message that nobody knows, or not yet."""
         subtype = event.get("subtype")
         channel = str(event.get("channel", ""))
         if subtype == "message_changed":
@@ -87,13 +98,13 @@ class Intake:
         spoken = event.get("channel_type") == "im" or event.get("type") == "app_mention" or self._mentioned(event)
         return self._posted(team, channel, event, spoken=spoken)
 
-    def _deleted(self, event_id: str, channel: str, ts: str) -> bool:
-        return self._of_evidence(f"event:{event_id}", "deleted", channel, ts, {"ts": ts})
+    def _deleted(self, event_id: str, channel: str, ts: str) -> bool | None:
+        return self._of_evidence(f"event:{event_id}", "deleted", channel, ts, lambda: {"ts": ts})
 
     def _mentioned(self, message: Json) -> bool:
         return re.search(rf"<@{re.escape(self.bot_user)}(?:\|[^>]*)?>", str(message.get("text", ""))) is not None
 
-    def _posted(self, team: str, channel: str, message: Json, *, spoken: bool) -> bool:
+    def _posted(self, team: str, channel: str, message: Json, *, spoken: bool) -> bool | None:
         ts, author = str(message["ts"]), str(message["user"])
         thread = message.get("thread_ts")
         if not self.access.channel(channel):
@@ -102,13 +113,17 @@ class Intake:
                 return self._accept(f"msg:{channel}:{ts}", "tell", payload, f"tell:{channel}")
             return False
         key = f"msg:{channel}:{ts}"  # a mention arrives as app_mention and as message: one key for both
-        if (not spoken and not self._may_concern(channel, author, message)) or self.inbox.known(key):
+        if not spoken and not self._may_concern(channel, author, message):
+            return None if thread else False
+        if self.inbox.known(key):
             return False
         part = part_of(message, self.redactors.of(channel), self.bot_user)
         with self.database.write(urgent=True) as connection:
             root = str(thread) if thread else self._root(connection, channel, author, ts)
             known = self.incidents.id_in(connection, channel, root)
-            if not spoken and (known is None or (thread and not is_evidence(part))):
+            if not spoken and known is None:
+                return None if thread else False
+            if not spoken and thread and not is_evidence(part):
                 return False
             payload = self._evidence(part, spoken=spoken, via="dm" if channel.startswith("D") else "mention")
             payload["reply"] = bool(thread and thread != ts)
@@ -129,25 +144,31 @@ class Intake:
     def _root(self, connection: Connection, channel: str, author: str, ts: str) -> str:
         return self.incidents.paste_root(connection, channel, author, float(ts), self.join_seconds) or ts
 
-    def _edited(self, event_id: str, channel: str, event: Json) -> bool:
+    def _edited(self, event_id: str, channel: str, event: Json) -> bool | None:
         message: Json = event.get("message") or {}
         previous: Json = event.get("previous_message") or {}
         editor = (message.get("edited") or {}).get("user")
         same = all(message.get(key) == previous.get(key) for key in ("text", "blocks", "files"))
         if same or message.get("bot_id") or not editor or editor != message.get("user"):
             return False
-        part = part_of(message, self.redactors.of(channel), self.bot_user)
-        payload = self._evidence(part, spoken=False, via="edit")
-        return self._of_evidence(f"event:{event_id}", "edited", channel, part.ts, payload)
 
-    def _of_evidence(self, key: str, kind: str, channel: str, ts: str, payload: dict[str, Any]) -> bool:
+        def payload() -> dict[str, Any]:
+            part = part_of(message, self.redactors.of(channel), self.bot_user)
+            return self._evidence(part, spoken=False, via="edit")
+
+        return self._of_evidence(f"event:{event_id}", "edited", channel, str(message.get("ts", "")), payload)
+
+    def _of_evidence(
+        self, key: str, kind: str, channel: str, ts: str, payload: Callable[[], dict[str, Any]]
+    ) -> bool | None:
         """About a message that gave evidence, or whose evidence is still in the inbox."""
-        if not self.inbox.known(f"msg:{channel}:{ts}") and self.incidents.evidence_owner(channel, ts) is None:
-            return False
+        lane = self.inbox.lane_of(f"msg:{channel}:{ts}")
         owner = self.incidents.evidence_owner(channel, ts)
-        incident = self.incidents.get(owner[0]) if owner else self.incidents.find(channel, ts)
-        lane = incident.lane if incident else lane_of(channel, ts)
-        return self._accept(key, kind, {**payload, "channel": channel}, lane)
+        if owner is None and lane is None:
+            return None
+        incident = self.incidents.get(owner[0]) if owner else None
+        lane = incident.lane if incident else lane or lane_of(channel, ts)
+        return self._accept(key, kind, {**payload(), "channel": channel}, lane, wait=True)
 
     def shortcut(self, body: Json) -> bool:
         """The message shortcut "Diagnose this message"."""
@@ -241,10 +262,10 @@ class Intake:
             return self.inbox.accept_in(connection, key, kind, payload, lane=lane)
         more = place.root != payload["ts"] or len(payload["log"]) + len(payload["prose"]) >= _MAY_GO_ON
         delay = self.settle_seconds if more else min(self.settle_seconds, 0.2)
-        return self.inbox.accept_in(connection, key, "evidence", payload, lane=lane, delay=delay, settle=True)
+        return self.inbox.accept_in(connection, key, "evidence", payload, lane=lane, delay=delay, settle=_SETTLING)
 
-    def _accept(self, key: str, kind: str, payload: dict[str, Any], lane: str) -> bool:
-        accepted = self.inbox.accept(key, kind, payload, lane=lane)
+    def _accept(self, key: str, kind: str, payload: dict[str, Any], lane: str, *, wait: bool = False) -> bool:
+        accepted = self.inbox.accept(key, kind, payload, lane=lane, wait=wait)
         if accepted:
             self.wake(lane)
         return accepted

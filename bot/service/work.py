@@ -49,10 +49,19 @@ class _Todo:
     asked: list[str] = field(default_factory=list)
 
 
+class _TooEarlyError(Exception):
+    """The row changes what an earlier one gives, which waits itself: for further parts, or for Slack."""
+
+    def __init__(self, delay: float) -> None:
+        super().__init__(f"{delay} s")
+        self.delay = delay
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """Works off rows. One call at a time per lane, as the leases see to.
 
+    `due_in` tells in how many seconds a delivery with this key is worked on, None where it is not to be any more;
     `answered` is told how long an answer took and its outcome, `gone` why Slack no longer lets us in (None: it does).
     """
 
@@ -66,6 +75,7 @@ class Service:
     redactors: Redactors
     library: Library
     languages: Languages
+    due_in: Callable[[str], float | None] = lambda key: None
     clock: Callable[[], float] = time.time
     answered: Callable[[float, str], None] = lambda seconds, outcome: None
     gone: Callable[[str | None], None] = lambda why: None
@@ -99,19 +109,8 @@ class Service:
             self._evidence(row, todos, lease)
         elif row.kind == "refresh":
             self._note(todos, payload["incident"], row, diagnose=True)
-        elif row.kind == "edited":
-            owner = self.store.evidence_owner(payload["channel"], payload["ts"])
-            if owner is not None and owner[1] == payload["author"]:
-                changed = self.store.put_evidence(owner[0], _item(payload), self.clock())
-                self._note(todos, owner[0], row, diagnose=changed)
-        elif row.kind == "deleted":
-            owner = self.store.evidence_owner(payload["channel"], payload["ts"])
-            if owner is not None and self.store.drop_evidence(owner[0], payload["ts"]):
-                incident = self.store.get(owner[0])
-                if incident is not None and not self.store.evidence(owner[0]):
-                    self.actions.remove(incident)  # an answer would go on quoting what its author took back
-                else:
-                    self._note(todos, owner[0], row, diagnose=True)
+        elif row.kind in ("edited", "deleted"):
+            self._changed(row, todos)
         elif row.kind == "action":
             if self.actions.apply(payload, lease):
                 self._note(todos, payload["incident"], row, render=True)
@@ -124,6 +123,26 @@ class Service:
         elif row.kind == "gone":
             self.gone(payload["why"])
             log.error("the app was removed or its token revoked: %s", payload["why"])
+
+    def _changed(self, row: Row, todos: dict[str, _Todo]) -> None:
+        payload = row.payload
+        owner = self.store.evidence_owner(payload["channel"], payload["ts"])
+        if owner is None:
+            delay = self.due_in(f"msg:{payload['channel']}:{payload['ts']}")
+            if delay is not None:
+                raise _TooEarlyError(delay)
+            return
+        incident_id, author = owner
+        if row.kind == "edited":
+            if author == payload["author"]:
+                changed = self.store.put_evidence(incident_id, _item(payload), self.clock())
+                self._note(todos, incident_id, row, diagnose=changed)
+        elif self.store.drop_evidence(incident_id, payload["ts"]):
+            incident = self.store.get(incident_id)
+            if incident is not None and not self.store.evidence(incident_id):
+                self.actions.remove(incident)  # an answer would go on quoting what its author took back
+            else:
+                self._note(todos, incident_id, row, diagnose=True)
 
     def _evidence(self, row: Row, todos: dict[str, _Todo], lease: Lease) -> None:
         payload = row.payload
@@ -219,7 +238,9 @@ class Service:
         name = type(error).__name__
         incident = row.payload.get("incident")
         extra = {"incident": incident, "row": row.id, "error": name}
-        if isinstance(error, SlackGone):
+        if isinstance(error, _TooEarlyError):
+            outcomes[row.id] = Retry(error.delay, name)
+        elif isinstance(error, SlackGone):
             self.gone(name)
             log.error("Slack refuses the token; the work is kept", extra=extra)
             outcomes[row.id] = Retry(_GONE_DELAY, name)

@@ -82,6 +82,11 @@ class Faults:
         """Answer files.info without a download URL, and downloads with 404, as right after an upload."""
         self._order("file_not_ready", "files.*", times)
 
+    @property
+    def open(self) -> int:
+        """How many orders are left."""
+        return len(self._orders)
+
     def clear(self) -> None:
         """Forget all orders."""
         with self._lock:

@@ -97,12 +97,37 @@ def test_done_then_payload_is_gone_and_key_still_known(database: Database) -> No
 def test_accept_when_settling_then_earlier_rows_wait_but_not_for_ever(database: Database) -> None:
     clock = Clock()
     inbox = Inbox(database, clock=clock)
-    inbox.accept("k0", "e", {}, lane="L", delay=2, settle=True)
+    inbox.accept("k0", "e", {}, lane="L", delay=2, settle=["e"])
     for n in range(1, 8):
         clock.now += 1.9
-        inbox.accept(f"k{n}", "e", {}, lane="L", delay=2, settle=True)
+        inbox.accept(f"k{n}", "e", {}, lane="L", delay=2, settle=["e"])
         due = bool(inbox.due_lanes())
         assert due == (n > 6)  # ten seconds at most
+
+
+def test_accept_when_it_changes_a_row_that_waits_then_both_are_due_together(database: Database) -> None:
+    clock = Clock()
+    inbox = Inbox(database, clock=clock)
+    inbox.accept("first", "e", {}, lane="L", delay=2, settle=["e", "c"])
+    clock.now += 1
+    inbox.accept("change", "c", {}, lane="L", wait=True)
+    assert inbox.due_lanes() == []
+    clock.now += 0.5
+    inbox.accept("second", "e", {}, lane="L", delay=2, settle=["e", "c"])
+    assert inbox.due_in("change") == inbox.due_in("first") == 2
+    clock.now += 2
+    assert [row.key for row in inbox.rows("L")] == ["first", "change", "second"]
+    assert inbox.due_in("change") == 0
+    inbox.done(*inbox.rows("L"))
+    assert inbox.due_in("change") is None
+    assert inbox.lane_of("change") == "L"
+    assert inbox.lane_of("other") is None
+
+
+def test_accept_when_nothing_waits_then_due_at_once(database: Database) -> None:
+    inbox = Inbox(database, clock=Clock())
+    inbox.accept("change", "c", {}, lane="L", wait=True)
+    assert inbox.due_in("change") == 0
 
 
 def test_retry_then_row_comes_back_later_with_its_count(database: Database) -> None:
