@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from kb.domains import Domain, domains, other_engine
 from kb.evidence import Evidence
 from kb.facts import STAGES, Facts, extract_facts
-from kb.failures import Domain, Failure, domains, find_failures, message_lines, ordered_stops, root_failure
+from kb.failures import Failure, find_failures, message_lines, ordered_stops, root_failure
 from kb.library import Library
 from kb.matching import Context, Match, fits_words, match_rules
 from kb.ranking import COMPLAINT_THRESHOLD, Diagnosed, is_spoken_for, rank_causes
@@ -55,6 +56,8 @@ class Diagnosis:
     """Nothing but lines that repeat an earlier failure is in sight."""
     healthy: Literal["serving", "stopped"] | None = None
     """Nothing failed: the log shows a server that came up, and perhaps was told to stop."""
+    engine: str | None = None
+    """What failed is another engine, and not vLLM: its name."""
 
 
 def diagnose_evidence(evidence: Evidence, library: Library) -> Diagnosis:
@@ -77,13 +80,20 @@ def diagnose_evidence(evidence: Evidence, library: Library) -> Diagnosis:
         _complaints(words, evidence),
     )
     matches = match_rules(library.rules, context)
-    causes = [m for m in matches if m.rule.kind == "cause" and _counts(m, failures, evidence, facts)]
+    waits = (
+        not is_serving(facts)
+        and not ordered_stops(evidence)
+        and _waits([m for m in matches if m.rule.kind == "note"], evidence)
+    )
+    causes = [m for m in matches if m.rule.kind == "cause" and (waits or _counts(m, failures, evidence, facts))]
     consequences = [m for m in matches if m.rule.kind == "consequence"]
     notes = [m for m in matches if m.rule.kind == "note"]
     in_trouble = not _has_log(evidence) or complains(evidence.prose)
+    engine = other_engine(evidence, whose) if failures else None
     if (
         words
         and in_trouble
+        and engine is None
         and not any(m.failing for m in causes)
         and not any(_is_about_serving(f, whose) for f in failures)
     ):
@@ -92,8 +102,10 @@ def diagnose_evidence(evidence: Evidence, library: Library) -> Diagnosis:
     if any(not is_spoken_for(match, consequences) for match in causes):
         diagnoses = rank_causes(causes, consequences, root, context)
         return Diagnosis("matched", diagnoses, notes, _shown_root(root, whose), facts, evidence)
+    if engine is not None:
+        return Diagnosis("unrelated", [], notes, None, facts, evidence, engine=engine)
     told = _notes_by_words(words, library, context)
-    return _without_cause(consequences, notes, told, failures, root, context)
+    return _without_cause(consequences, notes, told, failures, root, context, waits=waits)
 
 
 def _without_cause(
@@ -103,6 +115,8 @@ def _without_cause(
     failures: list[Failure],
     root: Failure | None,
     context: Context,
+    *,
+    waits: bool,
 ) -> Diagnosis:
     evidence, facts = context.evidence, context.facts
     about_serving = [failure for failure in failures if _is_about_serving(failure, context.domains)]
@@ -115,7 +129,7 @@ def _without_cause(
     asks = asks_for_help(evidence.prose) and (not _has_log(evidence) or complains(evidence.prose))
     if evidence.prose and asks:
         return Diagnosis("unknown", [], notes or told, None, facts, evidence)
-    if _pointed_at(notes, evidence):
+    if _pointed_at(notes, evidence) or waits:
         return Diagnosis("unknown", [], notes, None, facts, evidence)
     return Diagnosis("unrelated", [], notes, None, facts, evidence, healthy=_health(notes, facts, evidence))
 
@@ -124,6 +138,13 @@ def _pointed_at(notes: list[Match], evidence: Evidence) -> bool:
     """Whether somebody means the line of a note: they quote it in their own words, or pasted nothing else."""
     named = _hit_by(evidence, [note.rule for note in notes])
     return bool(named & evidence.quoted) or (bool(named) and named.issuperset(_logged(evidence)))
+
+
+def _waits(notes: list[Match], evidence: Evidence) -> bool:
+    """Whether the log comes to its end in the line of a note that it has printed before: it may hang there."""
+    last = set(_logged(evidence)[-_FEW:])
+    hits = [_hit_by(evidence, [note.rule]) for note in notes]
+    return any(len(found) > 1 and found & last for found in hits)
 
 
 def _logged(evidence: Evidence) -> list[int]:

@@ -8,12 +8,13 @@ from kb.entry import PLACEHOLDER, Language, LocalText
 from kb.library import Library
 from kb.matching import Match
 
+_IN_BRACKETS = re.compile(r" ?\([^()]*\)|（[^（）]*）")
 _PLAIN_ARGUMENT = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]{0,300}", re.ASCII)
 
 
 def fill(text: str, match: Match) -> str:
-    """A text; a place that no line fills stays as it is."""
-    return PLACEHOLDER.sub(lambda found: match.captures.get(found.group(1), found.group(0)), text)
+    """A text, with nothing open in it: a place that no line fills becomes an ellipsis."""
+    return PLACEHOLDER.sub(lambda found: match.captures.get(found.group(1), "…"), text)
 
 
 def fill_command(command: str | None, match: Match) -> str | None:
@@ -26,9 +27,19 @@ def fill_command(command: str | None, match: Match) -> str | None:
     return PLACEHOLDER.sub(value, command) if command else None
 
 
+def fill_title(text: str, match: Match) -> str:
+    """A title; a parenthesis that no line fills is left out of it."""
+
+    def value(found: re.Match[str]) -> str:
+        wanted = PLACEHOLDER.findall(found.group())
+        return found.group() if all(name in match.captures for name in wanted) else ""
+
+    return fill(_IN_BRACKETS.sub(value, text), match)
+
+
 def title_of(match: Match, library: Library, language: Language) -> str:
-    """The title of a match, with nothing open in it."""
-    return PLACEHOLDER.sub("…", fill(library.entry(match.rule.id).title.get(language), match))
+    """The title of a match."""
+    return fill_title(library.entry(match.rule.id).title.get(language), match)
 
 
 def local(text: LocalText | None, match: Match, language: Language) -> str | None:

@@ -40,7 +40,7 @@ from kb.yamlfile import load_yaml
 if TYPE_CHECKING:
     from kb.entry import Entry, LayerGuide
 
-_INDEX_VERSION = 7
+_INDEX_VERSION = 8
 _CONTEXT_AFTER = 60
 _CONTEXT_BEFORE = 30
 

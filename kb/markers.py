@@ -30,6 +30,11 @@ MARKERS: tuple[Marker, ...] = (
     Marker("docker_error", r"Error response from daemon|OCI runtime create failed|error running prestart hook"),
     Marker("container_cli", r"nvidia-container-cli: |unsatisfied condition: cuda"),
     Marker("nccl_warn", r"NCCL WARN "),
+    Marker(
+        "nvshmem",
+        r"nvshmem.{0,200}(: non-zero status: \d|: NULL value )|nvshmem\w* .{0,60}failed, exiting"
+        r"|init failed for transport: |ibgda_\w+ .{0,60}failed",
+    ),
     Marker("ucx_error", r"UCX  (ERROR|FATAL) "),
     Marker("xid", r"NVRM: Xid \("),
     Marker(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from kb.domains import Domain
 from kb.evidence import Evidence
 from kb.facts import STAGES, Fact, Facts
-from kb.failures import Domain, Failure, is_of_supervisor
+from kb.failures import Failure, is_of_supervisor
 from kb.rules import Rule, Test
 from kb.scanner import Scanner
 

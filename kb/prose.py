@@ -26,6 +26,10 @@ TOOL_MESSAGE = re.compile(
     r"\S{1,300}\.py:\d{1,6}: \w{0,60}Warning: |^\s*[\w./-]{1,40}(?: [\w-]{1,20})?(?:\[\d+\])?: "
     r"(?:[Ee]rror|[Ww]arning|[Ff]atal|command|No such|line \d|invalid|unrecognized|\(\d+\) )"
 )
+NATIVE_MESSAGE = re.compile(
+    r"(?:/[\w.+-]{1,80}){1,30}\.(?:c|cc|cpp|cu|cuh|h|hpp):(?:\w{1,80}:)?\d{1,6}: |(?:WARN|WARNING|ERROR|FATAL): \S"
+)
+"""What libraries in C++ print without a frame: the place in their source first (NVSHMEM), or the level."""
 _MACHINE = re.compile(
     r"^\s*(?:[$#%] +\S|[+|]|[-=*_]{3,}|\[?\d+/\d+\]?|(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[:$#~ ]"
     r"|(?:docker|vllm serve|kubectl|export|nvidia-smi|curl|pip3?|ray|srun|sudo|python3?|cd|ls|cat|grep|tail) [-\w./]"
@@ -67,7 +71,9 @@ _WORD = re.compile(r"[\"'(*]{0,3}[A-Za-z]+(?:['-][A-Za-z]+){0,3}[\"').,;:!?*]{0,
 def looks_like_log(text: str) -> bool:
     """Whether the line is sure to be of a log: framed, of a traceback, an exception, or a tool's complaint."""
     head = text[:_READ]
-    return is_framed(head) or bool(TRACE.match(head) or EXCEPTION.match(head) or TOOL_MESSAGE.match(head))
+    return is_framed(head) or bool(
+        TRACE.match(head) or EXCEPTION.match(head) or TOOL_MESSAGE.match(head) or NATIVE_MESSAGE.match(head)
+    )
 
 
 def is_prose(text: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kb.domains import Domain
 from kb.evidence import Evidence
-from kb.failures import Domain, Failure, comes_later
+from kb.failures import Failure, comes_later
 from kb.matching import Context, Match
 from kb.rules import Rule
 from kb.tracebacks import Raised
@@ -17,6 +18,8 @@ _STRENGTH: dict[Confidence, int] = {"certain": 0, "likely": 1, "possible": 2}
 _MAX_DIAGNOSES = 5
 _WORTH_NAMING = 0.85
 """Share of the first diagnosis' backing that an alternative without a failing line must have."""
+_TRACEBACK = 40
+"""Lines without a time of their own, so many below a record, may be the traceback that it announces."""
 COMPLAINT_THRESHOLD = 0.27
 """From here on the person's words count as a complaint about what an entry describes, beside proof in the log."""
 
@@ -80,9 +83,20 @@ def _brought_about(causes: list[Match], context: Context) -> set[str]:
             for other in causes
             if other is not match
             and other.rule.id in explained
-            and (other.anchor is None or _earlier(match.anchor, other.anchor, context.evidence))
+            and (other.anchor is None or _before(match, other, context.evidence))
         }
     return found
+
+
+def _before(match: Match, other: Match, evidence: Evidence) -> bool:
+    """Whether what a match tells of came before another: it stands before it, or in the traceback just below it."""
+    assert match.anchor is not None
+    assert other.anchor is not None
+    if _earlier(match.anchor, other.anchor, evidence):
+        return True
+    one, two = evidence.lines[match.anchor], evidence.lines[other.anchor]
+    below = match.anchor - other.anchor
+    return match.rule.unique and one.file == two.file and one.time is None and 0 < below <= _TRACEBACK
 
 
 def is_spoken_for(match: Match, others: list[Match]) -> bool:

@@ -13,7 +13,7 @@ from kb.entry import Check, Language, Layer, Step
 from kb.evidence import Evidence
 from kb.facts import Facts
 from kb.failures import message_lines
-from kb.filling import fill, fill_command, local, title_of
+from kb.filling import fill, fill_command, fill_title, local, title_of
 from kb.library import Library
 from kb.matching import Match
 from kb.missing import missing_keys
@@ -87,6 +87,8 @@ class ReportDiagnosis(_Model):
 
 HEALTHY = "healthy"
 """In place of an entry's id: the note that nothing failed."""
+ELSEWHERE = "elsewhere"
+"""In place of an entry's id: the note that another program failed, and which."""
 
 
 class ReportNote(_Model):
@@ -258,7 +260,7 @@ def _diagnosis(item: Diagnosed, diagnosis: Diagnosis, library: Library, language
     return ReportDiagnosis(
         entry=entry.id,
         layer=entry.layer,
-        title=fill(entry.title.get(language), match),
+        title=fill_title(entry.title.get(language), match),
         cause=fill(entry.cause.get(language), match),
         confidence=item.confidence,
         evidence=_proof(item, diagnosis),
@@ -294,14 +296,17 @@ def _note(match: Match, evidence: Evidence, library: Library, language: Language
     entry = library.entry(match.rule.id)
     return ReportNote(
         entry=entry.id,
-        title=fill(entry.title.get(language), match),
+        title=fill_title(entry.title.get(language), match),
         text=fill(entry.cause.get(language), match),
         evidence=[_cite(evidence, at) for at in match.lines[:2]],
     )
 
 
 def _healthy(diagnosis: Diagnosis, language: Language) -> list[ReportNote]:
-    """That nothing failed, with the line that shows how far the server came."""
+    """That nothing failed, with the line that shows how far the server came; or that another engine failed."""
+    if diagnosis.engine is not None:
+        title = message(language, "elsewhere.title", engine=diagnosis.engine)
+        return [ReportNote(entry=ELSEWHERE, title=title, text=message(language, "elsewhere.text"), evidence=[])]
     if diagnosis.healthy is None:
         return []
     lines = diagnosis.evidence.lines

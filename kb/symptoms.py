@@ -109,10 +109,13 @@ def _phrases(entry: Entry) -> Iterator[tuple[str, str]]:
         for phrase in entry.symptoms.get(language):
             yield language, phrase
     yield "id", entry.id.replace("-", " ")
-    for condition in (*entry.signature.all, *entry.signature.any):
-        if condition.pattern is not None:
-            for phrase in _fixed_texts(condition.pattern):
-                yield "log", phrase
+    signature = entry.signature
+    telling = [condition.pattern for condition in signature.all if condition.pattern is not None]
+    if not telling:  # else those of `any` only go with it, and may be lines that many failures have
+        telling = [condition.pattern for condition in signature.any if condition.pattern is not None]
+    for pattern in telling:
+        for phrase in _fixed_texts(pattern):
+            yield "log", phrase
     for command in [check.command for check in entry.checklist] + [step.command for step in entry.recovery]:
         if command is not None:
             yield "command", command

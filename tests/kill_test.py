@@ -98,9 +98,8 @@ def _kill_test(runs: int, seed: int, database: str | None) -> Figures:
                     workspace.faults.give_up(2)  # it is two events: a mention and a message
                 messages.append(_post(workspace, chance, len(messages)))
             child.start()
-            if sys.stderr.isatty():
-                sys.stderr.write(f"\r{run + 1}/{runs} runs, {len(messages)} messages ")
-        wait(lambda: all(answers.of(message) for message in messages), _PATIENCE)
+            _say_progress(run + 1, runs, len(messages))
+        _wait_for_answers(answers, messages)
         wait(lambda: not workspace.dispatcher.open, 30)
         time.sleep(2)
         counts = Counter(len(answers.of(message)) for message in messages)
@@ -122,6 +121,23 @@ def _kill_test(runs: int, seed: int, database: str | None) -> Figures:
         ticks=len(ticked),
         ticks_lost=lost_ticks,
     )
+
+
+def _say_progress(run: int, runs: int, messages: int) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{run}/{runs} runs, {messages} messages ")
+    elif run % 20 == 0:
+        sys.stderr.write(f"{run}/{runs} runs, {messages} messages\n")
+
+
+def _wait_for_answers(answers: Answers, messages: list[Message]) -> None:
+    """Wait until all are answered, or until nothing was answered for `_PATIENCE` seconds."""
+    progress, left = time.monotonic(), messages
+    while left and time.monotonic() - progress < _PATIENCE:
+        time.sleep(1)
+        still = [message for message in left if not answers.of(message)]
+        progress = time.monotonic() if len(still) < len(left) else progress
+        left = still
 
 
 def _is_at_work(directory: Path) -> bool:

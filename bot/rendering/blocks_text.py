@@ -139,7 +139,7 @@ class Writer:
 
     def pair(self, label: str, value: str) -> str:
         """`label: value` with the language's own colon."""
-        return self.say("slack.pair", label=label, value=value)
+        return self.say("label.pair", label=label, value=value)
 
     def code_of(self, entry_id: str) -> frozenset[str]:
         """What the entry's author wrote between backticks; what a log brought into the texts does not count."""

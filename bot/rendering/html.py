@@ -58,7 +58,7 @@ def html(report: Report, library: Library) -> str:
             size=size_text(coverage.bytes_read),
         ),
         say=partial(say, language),
-        pair=lambda key, value: say(language, "slack.pair", label=say(language, key), value=value),
+        pair=lambda key, value: say(language, "label.pair", label=say(language, key), value=value),
         layer_of=lambda layer: library.guide(layer).name.get(language),
         consequences=lambda item: consequence_titles(library, item, language),
         named=partial(fact_names, language),

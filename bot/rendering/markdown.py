@@ -32,25 +32,26 @@ def markdown(report: Report, library: Library) -> str:
         lines += [f"**{_plain(headline)}**", "", *([_plain(more), ""] if more else [])]
     elif report.outcome == "matched":
         first = report.diagnoses[0]
+        layer = library.guide(first.layer).name.get(language)
+        confidence = say(language, f"confidence.{first.confidence}")
         lines += [
             f"# {_plain(first.title)}",
             "",
-            f"- **{say(language, 'label.layer')}**: {library.guide(first.layer).name.get(language)} (`{first.layer}`)",
-            f"- **{say(language, 'label.cause')}**: {_plain(first.title)}"
-            f" ({say(language, f'confidence.{first.confidence}')})",
+            "- " + _pair(language, "layer", f"{layer} (`{first.layer}`)", bold=True),
+            "- " + _pair(language, "cause", f"{_plain(first.title)} ({confidence})", bold=True),
         ]
     else:
         lines += [f"# {say(language, 'outcome.unknown')}", ""]
         key = "unknown_wrappers" if report.diagnoses else "unknown_cause" if report.root_exception else "unknown_words"
         lines.append(say(language, f"outcome.{key}"))
     if told := understood(report):
-        lines += [f"- **{say(language, 'label.understood')}**: {_plain(told)}", ""]
+        lines += ["- " + _pair(language, "understood", _plain(told), bold=True), ""]
     if report.outcome == "unknown" and report.root_exception is not None:
         root = report.root_exception
         lines += [f"## {say(language, 'label.first_failure')}", "", *_cited(language, cited_root(root))]
     for number, item in enumerate(report.diagnoses):
         if number:
-            lines += [f"# {say(language, 'label.also')}: {_plain(item.title)}", ""]
+            lines += ["# " + _pair(language, "also", _plain(item.title)), ""]
         lines += _body(language, item, library)
     if notes := other_notes(report):
         lines += [f"## {say(language, 'label.notes')}", ""]
@@ -70,9 +71,14 @@ def markdown(report: Report, library: Library) -> str:
     )
     lines.append(read)
     lines += [
-        f"- {say(language, 'label.not_read')}: {_plain(item.file)}: {_plain(item.reason)}" for item in coverage.not_read
+        "- " + _pair(language, "not_read", f"{_plain(item.file)}: {_plain(item.reason)}") for item in coverage.not_read
     ]
     return "\n".join(lines) + "\n"
+
+
+def _pair(language: Language, key: str, value: str, *, bold: bool = False) -> str:
+    label = say(language, f"label.{key}")
+    return say(language, "label.pair", label=f"**{label}**" if bold else label, value=value)
 
 
 def _body(language: Language, item: ReportDiagnosis, library: Library) -> list[str]:
@@ -97,12 +103,12 @@ def _body(language: Language, item: ReportDiagnosis, library: Library) -> list[s
         scope = "" if check.scope == "this_node" else f" ({say(language, f'scope.{check.scope}')})"
         lines += [f"- [ ] {_plain(check.text)}{scope}", *_fence(check.command, "sh")]
         if check.expect:
-            lines.append(f"  {say(language, 'label.expect')}: {_plain(check.expect)}")
+            lines.append("  " + _pair(language, "expect", _plain(check.expect)))
     lines += ["", f"## {say(language, 'label.recovery')}", ""]
     for number, step in enumerate(item.recovery, 1):
         lines += [f"{number}. {_plain(step.text)} ({say(language, f'risk.{step.risk}')})", *_fence(step.command, "sh")]
         if step.verify:
-            lines.append(f"   {say(language, 'label.verify')}: {_plain(step.verify)}")
+            lines.append("   " + _pair(language, "verify", _plain(step.verify)))
     lines += ["", f"## {say(language, 'label.avoid')}", "", *[f"- {_plain(text)}" for text in item.avoid], ""]
     lines += [f"## {say(language, 'label.sources')}", ""]
     lines += [f"- {_plain(s.title)}, {s.as_of}" + (f" {_address(s.url)}" if s.url else "") for s in item.sources] + [""]

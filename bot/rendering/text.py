@@ -9,6 +9,7 @@ from rich.text import Text
 from bot.catalogue import say
 from bot.rendering.counted import Counted
 from bot.rendering.first_failure import cited_root
+from bot.rendering.han import Flowing
 from bot.rendering.healthy import nothing_failed, other_notes
 from bot.rendering.literal import literal, shorten
 from bot.rendering.names import fact_names
@@ -57,15 +58,15 @@ class TextRenderer:
         language = report.language
         first = report.diagnoses[0]
         head = Text()
-        head.append(f"{self._label(language, 'layer')} ", "dim")
+        head.append(self._label(language, "layer"), "dim")
         head.append(self._library.guide(first.layer).name.get(language), "bold")
         head.append(f" ({first.layer})", "dim")
-        self._console.print(head)
+        self._console.print(Flowing(head))
         head = Text()
-        head.append(f"{self._label(language, 'cause')} ", "dim")
+        head.append(self._label(language, "cause"), "dim")
         head.append(literal(first.title), "bold")
         head.append(f" [{say(language, f'confidence.{first.confidence}')}]", _CONFIDENCE_STYLE[first.confidence])
-        self._console.print(head)
+        self._console.print(Flowing(head))
         self._understood(report)
         self._console.print()
         self._body(report, first)
@@ -79,13 +80,13 @@ class TextRenderer:
                     f" [{say(language, f'confidence.{other.confidence}')}]", _CONFIDENCE_STYLE[other.confidence]
                 )
                 text.append(f" {other.entry}", "dim")
-                self._console.print(text)
+                self._console.print(Flowing(text))
                 for cited in other.evidence[:1]:
                     self._cited(language, cited)
 
     def _understood(self, report: Report) -> None:
         if told := understood(report):
-            self._line(f"{self._label(report.language, 'understood')} {told}", "dim")
+            self._line(self._pair(report.language, "understood", told), "dim")
 
     def _body(self, report: Report, item: ReportDiagnosis) -> None:
         language = report.language
@@ -103,10 +104,10 @@ class TextRenderer:
         if item.consequences:
             self._heading(language, "consequences")
             for title in consequence_titles(self._library, item, language):
-                self._console.print(Text(f"  - {literal(title)}"))
+                self._console.print(Flowing(Text(f"  - {literal(title)}")))
         self._heading(language, "checks")
         if told := hint(language, item):
-            self._console.print(Padding(Text(told, "dim"), (0, 0, 0, 2), expand=False))
+            self._indented(Text(told, "dim"), 2)
         for number, check in enumerate(item.checklist, 1):
             self._check(language, number, check)
         self._heading(language, "recovery")
@@ -114,7 +115,7 @@ class TextRenderer:
             self._step(language, number, step)
         self._heading(language, "avoid")
         for text in item.avoid:
-            self._console.print(Padding(Text(f"- {literal(text)}"), (0, 0, 0, 2), expand=False))
+            self._indented(Text(f"- {literal(text)}"), 2)
 
     def _unknown(self, report: Report) -> None:
         language = report.language
@@ -154,30 +155,18 @@ class TextRenderer:
 
     def _check(self, language: Language, number: int, check: ReportCheck) -> None:
         scope = "" if check.scope == "this_node" else f" ({say(language, f'scope.{check.scope}')})"
-        self._console.print(Padding(Text(f"{number}. {literal(check.text)}{scope}"), (0, 0, 0, 2), expand=False))
+        self._indented(Text(f"{number}. {literal(check.text)}{scope}"), 2)
         self._command(check.command)
         if check.expect:
-            self._console.print(
-                Padding(
-                    Text(f"{say(language, 'label.expect')}: {literal(check.expect)}", "green"),
-                    (0, 0, 0, 5),
-                    expand=False,
-                )
-            )
+            self._indented(Text(self._pair(language, "expect", literal(check.expect)), "green"), 5)
 
     def _step(self, language: Language, number: int, step: ReportStep) -> None:
         text = Text(f"{number}. {literal(step.text)} ")
         text.append(f"[{say(language, f'risk.{step.risk}')}]", _RISK_STYLE[step.risk])
-        self._console.print(Padding(text, (0, 0, 0, 2), expand=False))
+        self._indented(text, 2)
         self._command(step.command)
         if step.verify:
-            self._console.print(
-                Padding(
-                    Text(f"{say(language, 'label.verify')}: {literal(step.verify)}", "green"),
-                    (0, 0, 0, 5),
-                    expand=False,
-                )
-            )
+            self._indented(Text(self._pair(language, "verify", literal(step.verify)), "green"), 5)
 
     def _command(self, command: str | None) -> None:
         """A command on lines of its own, never wrapped, so that it can be copied."""
@@ -191,14 +180,14 @@ class TextRenderer:
             return
         self._heading(report.language, "notes")
         for note in notes:
-            self._console.print(Padding(Text(f"- {literal(note.title)}"), (0, 0, 0, 2), expand=False))
+            self._indented(Text(f"- {literal(note.title)}"), 2)
 
     def _missing(self, report: Report) -> None:
         if not report.missing_evidence:
             return
         self._heading(report.language, "missing")
         for item in report.missing_evidence:
-            self._console.print(Padding(Text(f"- {literal(item.what)}"), (0, 0, 0, 2), expand=False))
+            self._indented(Text(f"- {literal(item.what)}"), 2)
             self._command(item.command)
 
     def _sources(self, report: Report) -> None:
@@ -224,7 +213,7 @@ class TextRenderer:
             "dim",
         )
         for item in coverage.not_read[:_NOT_READ]:
-            self._line(f"{say(language, 'label.not_read')}: {literal(item.file)}: {literal(item.reason)}", "yellow")
+            self._line(self._pair(language, "not_read", f"{literal(item.file)}: {literal(item.reason)}"), "yellow")
         left = len(coverage.not_read) - _NOT_READ
         if left > 0:
             self._line(say(language, "label.more_not_read", count=left), "yellow")
@@ -233,10 +222,16 @@ class TextRenderer:
         self._console.print(Text(say(language, f"label.{key}"), "bold underline"))
 
     def _label(self, language: Language, key: str) -> str:
-        return say(language, f"label.{key}") + ":"
+        return self._pair(language, key, "")
+
+    def _pair(self, language: Language, key: str, value: str) -> str:
+        return say(language, "label.pair", label=say(language, f"label.{key}"), value=value)
+
+    def _indented(self, text: Text, cells: int) -> None:
+        self._console.print(Padding(Flowing(text), (0, 0, 0, cells), expand=False))
 
     def _line(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style))
+        self._console.print(Flowing(Text(text, style)))
 
 
 def size_text(size: int) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from slack_sdk import WebClient
@@ -22,17 +21,12 @@ _PAGE, _PAGES = 200, 25
 _MOST = 100
 _AROUND = 60.0
 _LONG = 2_500
-_LATE = 5.0
-"""Seconds after which a call may have been overtaken by replies that were taken for somebody else's talk."""
 
 
 class Gatherer:
     """Asks Slack for the messages around a call, where the call itself may not be all there is."""
 
-    def __init__(
-        self, client: WebClient, bot_user: str, *, join_seconds: float = 5.0, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._clock = clock
+    def __init__(self, client: WebClient, bot_user: str, *, join_seconds: float = 5.0) -> None:
         self._client = client
         self._bot_user = bot_user
         self._join_seconds = join_seconds
@@ -50,7 +44,7 @@ class Gatherer:
             if payload.get("reply"):
                 return self._thread(incident, payload["ts"], redactor)
             found: list[Evidence] = []
-            if self._clock() - float(payload["ts"]) > _LATE:
+            if payload.get("late"):
                 found += self._thread(incident, payload["ts"], redactor, below=True)
             if not is_evidence(part) or len(part.log) + len(part.prose) >= _LONG:
                 found += self._paste(incident, payload["ts"], payload["author"], redactor)

@@ -28,6 +28,8 @@ _MAY_GO_ON = 2_500
 """Characters from which a message may be the first part of a paste that Slack has split (at about 4,000)."""
 
 
+_LATE = 5.0
+"""Seconds after which a call may have been overtaken by replies that were taken for somebody else's talk."""
 _SETTLING = ("evidence", "edited", "deleted")
 """Kinds of rows that wait for further parts of a paste: what changes a part is worked on with it."""
 
@@ -127,6 +129,7 @@ class Intake:
                 return False
             payload = self._evidence(part, spoken=spoken, via="dm" if channel.startswith("D") else "mention")
             payload["reply"] = bool(thread and thread != ts)
+            payload["late"] = not message.get("history") and self.clock() - float(ts) > _LATE
             if not thread:
                 self.incidents.note_paste(connection, channel, author, root, float(ts))
             accepted = self._accept_evidence(connection, key, payload, _Place(team, channel, root, settle=True))

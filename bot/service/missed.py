@@ -134,7 +134,9 @@ class Missed:
     def _of_message(self, channel: str, message: dict[str, Any], since: float) -> Iterator[dict[str, Any]]:
         place = {"channel": channel, "channel_type": "im" if channel.startswith("D") else "channel"}
         if float(message["ts"]) > since:
-            yield self._event(f"history:{channel}:{message['ts']}", {**message, **place, "type": "message"})
+            yield self._event(
+                f"history:{channel}:{message['ts']}", {**message, **place, "type": "message", "history": True}
+            )
         edited = str((message.get("edited") or {}).get("ts") or "0")
         if float(edited) > since:
             changed = {**place, "type": "message", "subtype": "message_changed", "message": message}

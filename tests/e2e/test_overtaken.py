@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service import gathering, overtaken
+from bot.service import intake, overtaken
 from bot.workspace.model import Message
 from kb.library import Library
 from tests.e2e.world import DMABUF, DRIVER, World, fenced, until, world
@@ -57,7 +57,7 @@ def test_reply_when_the_call_is_told_much_later_then_its_evidence_counts(
     by_http: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overtaken, "_KEPT_FOR", 0.0)
-    monkeypatch.setattr(gathering, "_LATE", LATE / 2)
+    monkeypatch.setattr(intake, "_LATE", LATE / 2)
     asked = late_call(by_http)
     emma = by_http.workspace.person("emma")
     emma.reply(asked, fenced(DRIVER[:3000]))

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
@@ -81,9 +82,15 @@ def create_app(workspace: Workspace, *, request_url: str | None = None, samples:
             *page_routes(workspace, samples),
         ],
         lifespan=lifespan,
+        exception_handlers={ClientDisconnect: _nobody_listens},
     )
     app.sockets = sockets
     return app
+
+
+async def _nobody_listens(_: Request, __: Exception) -> Response:
+    """For who went away in the middle of a request, as a bot that is killed does."""
+    return Response(status_code=400)
 
 
 async def _tick(workspace: Workspace) -> None:
