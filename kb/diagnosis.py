@@ -85,7 +85,9 @@ def diagnose_evidence(evidence: Evidence, library: Library) -> Diagnosis:
         and not ordered_stops(evidence)
         and _waits([m for m in matches if m.rule.kind == "note"], evidence)
     )
-    causes = [m for m in matches if m.rule.kind == "cause" and (waits or _counts(m, failures, evidence, facts))]
+    causes = [
+        m for m in matches if m.rule.kind == "cause" and _counts(m, evidence, facts, failed=bool(failures) or waits)
+    ]
     consequences = [m for m in matches if m.rule.kind == "consequence"]
     notes = [m for m in matches if m.rule.kind == "note"]
     in_trouble = not _has_log(evidence) or complains(evidence.prose)
@@ -201,17 +203,17 @@ def _failing_lines(evidence: Evidence, failures: list[Failure]) -> dict[int, Fai
     return part_of
 
 
-def _counts(match: Match, failures: list[Failure], evidence: Evidence, facts: Facts) -> bool:
+def _counts(match: Match, evidence: Evidence, facts: Facts, *, failed: bool) -> bool:
     """Whether a matched cause is worth saying.
 
-    It is where something failed, where the person complains or points at the line, and where a server that never became
-    ready warns of it.
+    It is where something `failed` or hangs, where the person complains or points at the line, and where a server that
+    never became ready warns of it.
     """
     if match.failing is None and match.anchor is not None and _DIFF.match(evidence.lines[match.anchor].text):
         return False
     if match.failing is not None or match.rule.needs_complaint or match.quoted or match.complaint:
         return True
-    if failures:
+    if failed:
         return True
     if not match.rule.unique or match.anchor is None or _CODE.match(evidence.lines[match.anchor].body):
         return False

@@ -23,7 +23,8 @@ _KEPT_FOR = 10.0
 """Seconds."""
 _MOST = 200
 _LOOK = 0.25
-"""Seconds between two looks; each event is tried after this time, after twice, four times, … of it."""
+"""Seconds between two looks; each event is tried after this time, after twice, four times, … of it, and
+a last time when it has been kept long enough."""
 
 
 class Overtaken:
@@ -54,12 +55,16 @@ class Overtaken:
         with self._lock:
             due = [(event_id, *kept) for event_id, kept in self._kept.items() if kept[1] <= now]
         for event_id, since, _, body in due:
-            done = take_in(body) or now - since >= _KEPT_FOR
-            with self._lock:
-                if done:
-                    self._kept.pop(event_id, None)
-                elif event_id in self._kept:
-                    self._kept[event_id] = (since, now + max(_LOOK, now - since), body)
+            done = now - since >= _KEPT_FOR
+            try:
+                done = take_in(body) or done
+            finally:  # one that cannot be taken in must not keep the others waiting
+                with self._lock:
+                    if done:
+                        self._kept.pop(event_id, None)
+                    elif event_id in self._kept:
+                        again = min(now + max(_LOOK, now - since), since + _KEPT_FOR)
+                        self._kept[event_id] = (since, again, body)
 
     def watch(self, take_in: Callable[[Mapping[str, Any]], bool], stopping: threading.Event) -> None:
         """Look again and again, until `stopping` is set."""

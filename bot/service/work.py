@@ -37,6 +37,7 @@ _DEATHS = 3
 """Attempts for what ends the process that reads it."""
 _GIVE_UP = 24 * 3600.0
 _GONE_DELAY = 120.0
+_SOON = 0.25
 
 
 @dataclass(slots=True)
@@ -239,7 +240,7 @@ class Service:
         incident = row.payload.get("incident")
         extra = {"incident": incident, "row": row.id, "error": name}
         if isinstance(error, _TooEarlyError):
-            outcomes[row.id] = Retry(error.delay, name)
+            outcomes[row.id] = Retry(max(error.delay, _SOON), name)
         elif isinstance(error, SlackGone):
             self.gone(name)
             log.error("Slack refuses the token; the work is kept", extra=extra)

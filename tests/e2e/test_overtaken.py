@@ -1,8 +1,10 @@
 """Slack promises no order: what belongs together may come the wrong way round."""
 
+import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,3 +121,24 @@ def test_deletion_when_its_message_still_waits_for_more_parts_then_nothing_of_it
     by_http.idle()
     assert evidence(by_http, asked) == []
     assert "answered" not in by_http.log.getvalue()
+
+
+def test_event_when_it_can_never_be_taken_in_then_the_others_are_and_it_is_forgotten() -> None:
+    now = 0.0
+    kept = overtaken.Overtaken(clock=lambda: now)
+    taken: list[str] = []
+
+    def take_in(body: Mapping[str, Any]) -> bool:
+        if body["id"] == "bad":
+            raise KeyError("ts")
+        taken.append(body["id"])
+        return True
+
+    kept.keep("1", {"id": "bad"})
+    kept.keep("2", {"id": "good"})
+    for _ in range(50):
+        now += 0.25
+        with contextlib.suppress(KeyError):
+            kept.look(take_in)
+    assert taken == ["good"]
+    assert kept.waiting == 0

@@ -38,9 +38,8 @@ def test_nvshmem_when_it_fails_then_its_first_line_is_the_first_failure(
     log = DEEPEP + f"{NVSHMEM}{line}\n" + f"{NVSHMEM}host/init/init.cu:1138: non-zero status: 7 setup failed\n" * 2
     report = ask(builtin, "".join(frame + one + "\n" for one in log.splitlines()))
     assert report.outcome != "unrelated"
-    if report.outcome == "unknown":
-        assert report.root_exception is not None
-        assert (report.root_exception.line, said in report.root_exception.text) == (2, True)
+    assert report.root_exception is not None
+    assert (report.root_exception.line, said in report.root_exception.text) == (2, True)
 
 
 @pytest.mark.parametrize("words", ["", "K3 on the other cluster dies on start, what is it?\n\n"])
